@@ -1,0 +1,87 @@
+package sandbox
+
+import (
+	"errors"
+	"fmt"
+)
+
+// ErrClosed is returned by operations on a box that Close has removed.
+var ErrClosed = errors.New("box is closed")
+
+// ErrOverlayUnsupported is returned by Engine.Open when the engine cannot mount
+// the overlay of the Spec (remote engine, old kernel, filesystem). The caller
+// falls back to a plain directory.
+var ErrOverlayUnsupported = errors.New("engine cannot mount an overlay of these directories")
+
+// Limit names one of the hard limits of a box.
+type Limit string
+
+// The limits that end a box.
+const (
+	LimitTime   Limit = "time"
+	LimitMemory Limit = "memory"
+	LimitPIDs   Limit = "pids"
+	LimitDisk   Limit = "disk"
+	LimitOutput Limit = "output"
+)
+
+// LimitError says that a box was removed because it hit a limit.
+type LimitError struct {
+	Limit  Limit
+	Detail string // what was measured, for people
+}
+
+func (e *LimitError) Error() string {
+	if e.Detail == "" {
+		return fmt.Sprintf("box hit its %s limit", e.Limit)
+	}
+	return fmt.Sprintf("box hit its %s limit: %s", e.Limit, e.Detail)
+}
+
+// UnavailableError says that the engine did not answer, answered too late, or
+// went away. Nothing can be concluded about what ran in it.
+type UnavailableError struct {
+	Op   string
+	Hint string // what a person can do
+	Err  error
+}
+
+func (e *UnavailableError) Error() string {
+	return fmt.Sprintf("%s: engine unavailable: %v", e.Op, e.Err)
+}
+
+// Unwrap returns the cause.
+func (e *UnavailableError) Unwrap() error { return e.Err }
+
+// ImageError says that an image cannot be used as asked.
+type ImageError struct {
+	Image, Reason, Hint string
+}
+
+func (e *ImageError) Error() string { return fmt.Sprintf("image %s: %s", e.Image, e.Reason) }
+
+// PolicyError says that the engine created a box that does not keep a promise
+// of the Spec; the box was removed before anything ran in it.
+type PolicyError struct {
+	Promise string // what was asked for, e.g. "no capabilities"
+	Got     string // what inspection showed
+}
+
+func (e *PolicyError) Error() string {
+	return fmt.Sprintf("policy not applied: %s: engine made %s", e.Promise, e.Got)
+}
+
+// EndedError says that the main process of a box, the guest, ended while the
+// box was still wanted; everything else in it ended with it.
+type EndedError struct {
+	Code   int    // exit status by the engine's word, -1 when it gave none
+	Stderr string // the last of the guest's standard error, fit for a terminal
+}
+
+func (e *EndedError) Error() string {
+	text := fmt.Sprintf("box ended: its main process exited with status %d", e.Code)
+	if e.Stderr != "" {
+		text += ": " + e.Stderr
+	}
+	return text
+}

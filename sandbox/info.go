@@ -1,0 +1,52 @@
+package sandbox
+
+// Info is what an engine says about itself.
+type Info struct {
+	Name          string      `json:"name"`    // e.g. "docker", "podman"
+	Version       string      `json:"version"` // server version
+	APIVersion    string      `json:"api_version"`
+	Endpoint      string      `json:"endpoint"`
+	OS            string      `json:"os"`
+	Arch          string      `json:"arch"`
+	Kernel        string      `json:"kernel"`
+	CgroupVersion string      `json:"cgroup_version"`
+	StorageDriver string      `json:"storage_driver"`
+	RootDir       string      `json:"root_dir"`
+	Runtimes      []string    `json:"runtimes"`
+	DefaultRun    string      `json:"default_runtime"`
+	Components    []Component `json:"components"`
+	// Security lists the engine's security options, e.g. "seccomp", "rootless".
+	Security                                    []string `json:"security"`
+	MemoryLimit, SwapLimit, PIDsLimit, CPULimit bool
+}
+
+// Component is a program the engine consists of, e.g. runc.
+type Component struct {
+	Name    string `json:"name"`
+	Version string `json:"version"`
+}
+
+// ImageInfo describes a local image.
+type ImageInfo struct {
+	ID      string            `json:"id"`     // sha256:…
+	Digest  string            `json:"digest"` // repository digest, "" for images never pulled or pushed
+	Tags    []string          `json:"tags"`
+	Labels  map[string]string `json:"labels"`
+	Bytes   int64             `json:"bytes"`
+	Created string            `json:"created"` // RFC 3339
+}
+
+// Details is an optional interface of a Sandbox: what the engine really made.
+type Details interface {
+	Details() BoxDetails
+}
+
+// BoxDetails is recorded in results.
+type BoxDetails struct {
+	ID          string `json:"id"`
+	Runtime     string `json:"runtime"`
+	ImageID     string `json:"image_id"`
+	ImageDigest string `json:"image_digest"`
+	// SeccompSHA256 is the hash of the system call filter the box was given.
+	SeccompSHA256 string `json:"seccomp_sha256"`
+}

@@ -1,0 +1,46 @@
+// Package sandbox says what a throwaway box is: the interfaces every engine
+// keeps and the plain data that describes a box. It imports nothing but the
+// standard library; engines live in packages below it.
+package sandbox
+
+import (
+	"context"
+	"io"
+)
+
+// Engine opens boxes and clears away what crashed runners left behind.
+type Engine interface {
+	// Open creates and starts a box. When it returns an error nothing of the
+	// box is left. Errors are *UnavailableError, *ImageError, *PolicyError,
+	// ErrOverlayUnsupported, or the wrapped answer of the engine.
+	Open(ctx context.Context, s Spec) (Sandbox, error)
+
+	// Reap removes every box and volume that carries this program's label and
+	// whose owner alive reports as dead. It returns the names of what it
+	// removed, also when it returns an error.
+	Reap(ctx context.Context, alive func(owner string) bool) (removed []string, err error)
+
+	// Info describes the engine without creating anything. It is the third
+	// method because results and doctor must name the engine they trusted.
+	Info(ctx context.Context) (Info, error)
+}
+
+// Sandbox is one running box.
+type Sandbox interface {
+	// Exec runs one process in the box and waits for its end. When ctx ends
+	// first the whole box is removed (an engine cannot kill an exec) and the
+	// error is context.Cause(ctx). When a limit of the box is hit the box is
+	// removed and the error is a *LimitError. An Exit is only returned with a
+	// nil error, and only when the engine itself says the process has ended.
+	Exec(ctx context.Context, c Command) (Exit, error)
+
+	// Stdio is the standard input and output of the box's main process, the
+	// guest. It carries the egress tunnel. Closing it ends the guest and so
+	// the box. Reads return io.EOF when the box is gone.
+	Stdio() io.ReadWriteCloser
+
+	// Close removes the box with everything in it and returns when the engine
+	// confirms that nothing of it exists any more. It is idempotent and safe
+	// to call while Exec runs; that Exec returns ErrClosed.
+	Close(ctx context.Context) error
+}
