@@ -1,0 +1,75 @@
+package egress
+
+import (
+	"errors"
+	"net"
+	"net/netip"
+)
+
+var errPrivate = errors.New("a private, local or reserved address")
+
+// reserved lists what is not the public internet: the IANA special-purpose
+// address registries (iana.org/assignments/iana-ipv4-special-registry and
+// -ipv6-), and one address that clouds serve metadata from although it is
+// public.
+var reserved = prefixes(
+	"0.0.0.0/8", "10.0.0.0/8", "100.64.0.0/10", "127.0.0.0/8", "169.254.0.0/16",
+	"172.16.0.0/12", "192.0.0.0/24", "192.0.2.0/24", "192.31.196.0/24", "192.52.193.0/24",
+	"192.88.99.0/24", "192.168.0.0/16", "192.175.48.0/24", "198.18.0.0/15",
+	"198.51.100.0/24", "203.0.113.0/24", "224.0.0.0/4", "240.0.0.0/4",
+	"168.63.129.16/32", // Azure's host agent
+	"2001::/23", "2001:db8::/32", "2002::/16", "2620:4f:8000::/48", "3fff::/20",
+)
+
+var (
+	// globalUnicast is all that is assigned to the public IPv6 internet, so
+	// that loopback, link-local, unique-local and multicast need no entry.
+	globalUnicast = netip.MustParsePrefix("2000::/3")
+	// nat64 carries an IPv4 address in its last four bytes, RFC 6052.
+	nat64 = netip.MustParsePrefix("64:ff9b::/96")
+)
+
+func prefixes(texts ...string) []netip.Prefix {
+	var list []netip.Prefix
+	for _, t := range texts {
+		list = append(list, netip.MustParsePrefix(t))
+	}
+	return list
+}
+
+// public says whether a belongs to the public internet.
+func public(a netip.Addr) bool {
+	a = a.Unmap()
+	if nat64.Contains(a) {
+		b := a.As16()
+		a = netip.AddrFrom4([4]byte(b[12:]))
+	}
+	if !a.IsValid() || a.Zone() != "" || a.Is6() && !globalUnicast.Contains(a) {
+		return false
+	}
+	for _, p := range reserved {
+		if p.Contains(a) {
+			return false
+		}
+	}
+	return true
+}
+
+// reachable says whether the box may be connected to a: a public address that
+// is not one of this host's own, behind which services meant for the host and
+// its network listen.
+func reachable(a netip.Addr) (bool, error) {
+	if !public(a) {
+		return false, nil
+	}
+	own, err := net.InterfaceAddrs()
+	if err != nil {
+		return false, err
+	}
+	for _, o := range own {
+		if p, err := netip.ParsePrefix(o.String()); err == nil && p.Addr().Unmap() == a.Unmap() {
+			return false, nil
+		}
+	}
+	return true, nil
+}

@@ -1,0 +1,133 @@
+package egress
+
+import (
+	"context"
+	"crypto/sha256"
+	"crypto/subtle"
+	"errors"
+	"net/http"
+	"net/url"
+	"strings"
+	"sync/atomic"
+	"time"
+)
+
+var (
+	errBudget    = errors.New("the request budget of this run is used up")
+	errNoRoute   = errors.New("no provider of this run is found under this path")
+	errToken     = errors.New("the credential is not this run's placeholder")
+	errProtocol  = errors.New("protocol upgrades are not forwarded")
+	errBodySize  = errors.New("the request body is too large")
+	errNoKey     = errors.New("the runner has no usable key for this provider")
+	errUpstream  = errors.New("the provider could not be reached")
+	errRedirect  = errors.New("the provider answered with a redirect, which is not followed")
+	errAbsolute  = errors.New("want a path, not a whole url")
+	errCancelled = errors.New("the box gave the request up")
+)
+
+// credentialHeaders are where clients put their key; the broker looks for the
+// placeholder in each and forwards none.
+var credentialHeaders = []string{"X-Api-Key", "Authorization", "X-Goog-Api-Key"}
+
+// broker forwards the listed calls of the listed providers with their real key.
+type broker struct {
+	routes    map[string]*Route
+	token     [sha256.Size]byte // hashed, so that comparing takes the same time for any length
+	limits    Limits
+	record    *recorder
+	transport http.RoundTripper
+	requests  atomic.Int64 // forwarded so far
+	bytes     atomic.Int64 // left of Limits.BrokerBytes
+}
+
+// call is one request on its way through the broker.
+type call struct {
+	route    *Route
+	endpoint Endpoint
+	query    url.Values
+	path     string // below the provider's prefix
+	rec      Record
+}
+
+func (b *broker) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	c := &call{rec: Record{Kind: KindDenied, Time: time.Now(), Method: r.Method}}
+	status, err := b.admit(c, r)
+	if err != nil {
+		b.answer(w, c, status, err)
+		return
+	}
+	if c.endpoint.Answer != 0 {
+		w.WriteHeader(c.endpoint.Answer)
+		return
+	}
+	ctx, cancel := context.WithTimeoutCause(r.Context(), b.limits.RequestTime, errLifetime)
+	defer cancel()
+	b.forward(w, r.WithContext(ctx), c)
+}
+
+// admit fills in the call and refuses what may not be forwarded.
+func (b *broker) admit(c *call, r *http.Request) (status int, err error) {
+	provider, target, ok := strings.Cut(strings.TrimPrefix(r.RequestURI, "/"), "/")
+	c.rec.Name = r.RequestURI
+	if r.URL.Host != "" || r.URL.Scheme != "" || !strings.HasPrefix(r.RequestURI, "/") {
+		return http.StatusForbidden, errAbsolute
+	}
+	if c.route = b.routes[provider]; !ok || c.route == nil {
+		return http.StatusNotFound, errNoRoute
+	}
+	c.path, _, _ = strings.Cut("/"+target, "?")
+	c.rec.Provider, c.rec.Path = provider, c.path
+	c.rec.Name = provider + c.path
+	if c.endpoint, c.query, err = c.route.match(r.Method, "/"+target); err != nil {
+		return http.StatusForbidden, err
+	}
+	switch {
+	case c.endpoint.Answer != 0:
+		return 0, nil
+	case !b.holdsToken(r.Header):
+		return http.StatusUnauthorized, errToken
+	case r.Header.Get("Upgrade") != "":
+		return http.StatusForbidden, errProtocol
+	case r.ContentLength > b.limits.RequestBody:
+		return http.StatusRequestEntityTooLarge, errBodySize
+	case b.bytes.Load() <= 0 || b.requests.Add(1) > int64(b.limits.Requests):
+		return http.StatusForbidden, errBudget
+	}
+	return 0, nil
+}
+
+func (b *broker) holdsToken(h http.Header) bool {
+	held := 0
+	for _, name := range credentialHeaders {
+		for _, value := range h.Values(name) {
+			if len(value) > 7 && strings.EqualFold(value[:7], "Bearer ") {
+				value = value[7:]
+			}
+			sum := sha256.Sum256([]byte(value))
+			held |= subtle.ConstantTimeCompare(sum[:], b.token[:])
+		}
+	}
+	return held == 1
+}
+
+// answer ends a call with an error of the broker's own, in the provider's
+// shape, and records it.
+func (b *broker) answer(w http.ResponseWriter, c *call, status int, err error) {
+	c.rec.Status = status
+	c.rec.Duration = time.Since(c.rec.Time)
+	if c.rec.Reason == "" {
+		c.rec.Reason = err.Error()
+	}
+	b.record.add(c.rec)
+
+	message := "sandboxrun: " + err.Error()
+	var body []byte
+	if c.route != nil && c.route.Error != nil {
+		body = c.route.Error(status, message)
+	} else {
+		body = mustJSON(map[string]any{"error": map[string]string{"type": "sandboxrun", "message": message}})
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	_, _ = w.Write(body) // the client may be gone
+}

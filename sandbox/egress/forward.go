@@ -1,0 +1,168 @@
+package egress
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"strings"
+	"time"
+)
+
+const (
+	// writeIdle is how long a client in the box may take nothing of an answer,
+	// or send nothing of a request it has begun.
+	writeIdle = 2 * time.Minute
+
+	// maxErrorBody bounds an error answer, which is read whole and searched for
+	// the key: errors are where a service repeats a credential.
+	maxErrorBody = 1 << 20
+)
+
+// forward sends an admitted call to the provider and the answer back as it
+// comes. It writes the call's one record.
+func (b *broker) forward(w http.ResponseWriter, r *http.Request, c *call) {
+	c.rec.Kind = KindRequest
+	key, err := c.route.Key(r.Context())
+	key = strings.TrimSpace(key)
+	if err != nil || key == "" || strings.ContainsAny(key, "\r\n\x00") {
+		b.answer(w, c, http.StatusUnauthorized, errNoKey)
+		return
+	}
+	up := &meter{left: b.limits.RequestBody, shared: &b.bytes}
+	req, err := b.upstreamRequest(w, r, c, key, up)
+	if err != nil {
+		b.answer(w, c, http.StatusBadGateway, errUpstream)
+		return
+	}
+	res, err := b.transport.RoundTrip(req)
+	c.rec.RequestBytes = up.count.Load()
+	if err != nil {
+		status, told := explain(r.Context(), err)
+		c.rec.Reason = withoutKey(err.Error(), key)
+		b.answer(w, c, status, told)
+		return
+	}
+	defer res.Body.Close()
+	if res.StatusCode >= 300 && res.StatusCode < 400 {
+		b.answer(w, c, http.StatusBadGateway, errRedirect)
+		return
+	}
+
+	down := &meter{body: res.Body, left: b.limits.BrokerBytes, shared: &b.bytes}
+	var body io.Reader = down
+	if res.StatusCode >= 400 {
+		body = redacted(down, key)
+	}
+	for name, values := range filter(res.Header, plainResponseHeaders, c.route.ResponseHeaders) {
+		for _, value := range values {
+			w.Header().Add(name, withoutKey(value, key))
+		}
+	}
+	w.WriteHeader(res.StatusCode)
+	tap := newUsageTap(c.route.Usage, res.Header.Get("Content-Type"))
+	err = relay(pacedWriter{w, writeIdle}, body, tap)
+
+	c.rec.Status = res.StatusCode
+	c.rec.RequestBytes, c.rec.ResponseBytes = up.count.Load(), down.count.Load()
+	c.rec.Usage = tap.end()
+	c.rec.Duration = time.Since(c.rec.Time)
+	if err == nil {
+		b.record.add(c.rec)
+		return
+	}
+	c.rec.Reason = withoutKey(err.Error(), key)
+	if cause := context.Cause(r.Context()); cause != nil {
+		_, told := explain(r.Context(), err)
+		c.rec.Reason = told.Error()
+	}
+	b.record.add(c.rec)
+	panic(http.ErrAbortHandler) // the only way to tell the client that the answer is not whole
+}
+
+// upstreamRequest builds the request from nothing: only what is listed here
+// reaches the provider.
+func (b *broker) upstreamRequest(w http.ResponseWriter, r *http.Request, c *call, key string, up *meter) (*http.Request, error) {
+	target := *c.route.BaseURL
+	target.Path = strings.TrimSuffix(target.Path, "/") + c.path
+	target.RawPath = ""
+	target.RawQuery = c.query.Encode()
+	var body io.Reader = http.NoBody
+	if r.ContentLength != 0 {
+		up.body = pacedBody{r.Body, w, writeIdle}
+		body = up
+	}
+	req, err := http.NewRequestWithContext(r.Context(), r.Method, target.String(), body)
+	if err != nil {
+		return nil, err
+	}
+	if r.ContentLength != 0 {
+		req.ContentLength = r.ContentLength
+	}
+	req.Header = filter(r.Header, plainRequestHeaders, c.route.RequestHeaders)
+	for _, name := range credentialHeaders {
+		req.Header.Del(name)
+	}
+	c.route.Auth.set(req.Header, key)
+	return req, nil
+}
+
+// explain says what the box is told of a failed round trip.
+func explain(ctx context.Context, err error) (status int, told error) {
+	switch {
+	case errors.Is(err, errByteLimit):
+		return http.StatusRequestEntityTooLarge, errBodySize
+	case errors.Is(err, errBudget):
+		return http.StatusForbidden, errBudget
+	case errors.Is(context.Cause(ctx), errLifetime):
+		return http.StatusGatewayTimeout, errLifetime
+	case ctx.Err() != nil:
+		return http.StatusBadGateway, errCancelled
+	}
+	return http.StatusBadGateway, errUpstream
+}
+
+// relay copies body to w, sending each piece, and before all the header, on at
+// once and looking at it afterwards.
+func relay(w http.ResponseWriter, body io.Reader, tap *usageTap) error {
+	control := http.NewResponseController(w)
+	if err := control.Flush(); err != nil {
+		return err
+	}
+	buf := make([]byte, copyBuffer)
+	for {
+		n, err := body.Read(buf)
+		if n > 0 {
+			if _, err := w.Write(buf[:n]); err != nil {
+				return err
+			}
+			if err := control.Flush(); err != nil {
+				return err
+			}
+			tap.write(buf[:n])
+		}
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// redacted reads an error body whole and takes the key out of it.
+func redacted(body io.Reader, key string) io.Reader {
+	b, err := io.ReadAll(io.LimitReader(body, maxErrorBody))
+	b = bytes.ReplaceAll(b, []byte(key), []byte("[key]"))
+	if err != nil {
+		return io.MultiReader(bytes.NewReader(b), errReader{err})
+	}
+	return bytes.NewReader(b)
+}
+
+type errReader struct{ err error }
+
+func (r errReader) Read([]byte) (int, error) { return 0, r.err }
+
+func withoutKey(s, key string) string { return strings.ReplaceAll(s, key, "[key]") }

@@ -1,0 +1,279 @@
+package egress
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+)
+
+func TestEventsArriveBeforeTheStreamEnds(t *testing.T) {
+	t.Parallel()
+	seen := make(chan struct{})
+	r := newRig(t, Config{Routes: []Route{provider(t, func(w http.ResponseWriter, req *http.Request) {
+		w.Header().Set("Content-Type", "text/event-stream")
+		control := http.NewResponseController(w)
+		for _, event := range []string{
+			`{"type":"message_start","message":{"model":"m2","usage":{"input_tokens":7,"output_tokens":1,"cache_read_input_tokens":11,"cache_creation_input_tokens":13}}}`,
+			`{"type":"content_block_delta","delta":{"text":"never mind the \"usage\""}}`,
+			`{"type":"message_delta","delta":{},"usage":{"output_tokens":42}}`,
+		} {
+			fmt.Fprintf(w, "event: x\ndata: %s\n\n", event)
+			if control.Flush() != nil {
+				return
+			}
+			select {
+			case <-seen: // the client has read this event, while the answer is still open
+			case <-req.Context().Done():
+				return
+			}
+		}
+	})}})
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, r.broker+"/anthropic/v1/messages", strings.NewReader("{}"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Header.Set("X-Api-Key", testToken)
+	res, err := r.client.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer res.Body.Close()
+	events := 0
+	for lines := bufio.NewScanner(res.Body); lines.Scan(); {
+		if strings.HasPrefix(lines.Text(), "data:") {
+			events++
+			seen <- struct{}{}
+		}
+	}
+	if events != 3 {
+		t.Errorf("%d events", events)
+	}
+	recs := r.recorded(KindRequest)
+	want := Usage{Model: "m2", InputTokens: 7, OutputTokens: 42, CacheReadTokens: 11, CacheWriteTokens: 13}
+	if len(recs) != 1 || recs[0].Usage != want || recs[0].Reason != "" {
+		t.Errorf("records: %+v", recs)
+	}
+}
+
+func TestKeyReachesNeitherTheBoxNorTheRecords(t *testing.T) {
+	t.Parallel()
+	for _, status := range []int{400, 401, 429, 500, 529} {
+		r := newRig(t, Config{Routes: []Route{provider(t, func(w http.ResponseWriter, req *http.Request) {
+			w.Header().Set("Request-Id", "for "+req.Header.Get("X-Api-Key"))
+			w.Header().Set("Retry-After", "7")
+			w.WriteHeader(status)
+			fmt.Fprintf(w, `{"error":{"message":"bad key %s"}}`, req.Header.Get("X-Api-Key"))
+		})}})
+		got, answer, header := r.post(t, "/anthropic/v1/messages", "{}")
+		if got != status || header.Get("Retry-After") != "7" || !strings.Contains(answer, "bad key") {
+			t.Errorf("%d: got %d %s %v", status, got, answer, header)
+		}
+		recs := r.recorded(KindRequest)
+		if len(recs) != 1 || recs[0].Status != status {
+			t.Errorf("records: %+v", recs)
+		}
+		if all := fmt.Sprint(answer, header, recs); strings.Contains(all, testKey) {
+			t.Errorf("%d: the key is in %s", status, all)
+		}
+	}
+}
+
+func TestUpstreamFailuresHaveTheProvidersErrorShape(t *testing.T) {
+	t.Parallel()
+	gone := provider(t, nil)
+	gone.BaseURL = mustURL(t, "http://"+closedAddress(t))
+	noKey := provider(t, unreachable(t))
+	noKey.Key = func(context.Context) (string, error) { return testKey, errors.New("cannot read /secret/" + testKey) }
+	unknown := httptest.NewTLSServer(unreachable(t)) // its certificate is nobody's this machine trusts
+	defer unknown.Close()
+	unknown.Config.ErrorLog = silent
+	untrusted := provider(t, nil)
+	untrusted.BaseURL = mustURL(t, unknown.URL)
+	redirects := provider(t, func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "http://169.254.169.254/", 307) })
+	for name, c := range map[string]struct {
+		route  Route
+		status int
+	}{
+		"nobody listens": {gone, 502},
+		"no key":         {noKey, 401},
+		"redirect":       {redirects, 502},
+		"untrusted":      {untrusted, 502},
+	} {
+		r := newRig(t, Config{Routes: []Route{c.route}})
+		status, answer, header := r.post(t, "/anthropic/v1/messages", "{}")
+		if status != c.status || !strings.HasPrefix(answer, `{"error":{"message":"sandboxrun: `) || !strings.Contains(answer, `"type":"error"`) {
+			t.Errorf("%s: %d %s", name, status, answer)
+		}
+		recs := r.recorded(KindRequest)
+		if len(recs) != 1 || recs[0].Status != c.status || recs[0].Reason == "" {
+			t.Errorf("%s: records %+v", name, recs)
+		}
+		if all := fmt.Sprint(answer, header, recs); strings.Contains(all, testKey) || strings.Contains(all, "169.254") || strings.Contains(all, "/secret") {
+			t.Errorf("%s: told too much: %s", name, all)
+		}
+	}
+}
+
+func closedAddress(t *testing.T) string {
+	l := listen(t)
+	defer l.Close()
+	return l.Addr().String()
+}
+
+func TestRequestBodiesAreBounded(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, Config{Limits: Limits{RequestBody: 1 << 20}, Routes: []Route{provider(t, func(w http.ResponseWriter, req *http.Request) {
+		n, _ := io.Copy(io.Discard, req.Body)
+		fmt.Fprint(w, n)
+	})}})
+	if status, answer, _ := r.post(t, "/anthropic/v1/messages", strings.Repeat("x", 1<<20)); status != 200 || answer != "1048576" {
+		t.Errorf("at the limit: %d %s", status, answer)
+	}
+	for name, body := range map[string]io.Reader{
+		"announced": bytes.NewReader(make([]byte, 1<<20+1)),
+		"chunked":   io.LimitReader(zeros{}, 3<<20),
+	} {
+		req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, r.broker+"/anthropic/v1/messages", body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		req.Header.Set("X-Api-Key", testToken)
+		res, err := r.client.Do(req)
+		if err != nil {
+			continue // the broker hung up while the rest was on its way
+		}
+		if _, err := io.Copy(io.Discard, res.Body); err != nil {
+			t.Error(err)
+		}
+		_ = res.Body.Close()
+		if res.StatusCode != http.StatusRequestEntityTooLarge {
+			t.Errorf("%s: %d", name, res.StatusCode)
+		}
+	}
+}
+
+type zeros struct{}
+
+func (zeros) Read(p []byte) (int, error) { clear(p); return len(p), nil }
+
+func TestCutAnswersAreCutForTheBoxToo(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, Config{Routes: []Route{provider(t, func(w http.ResponseWriter, _ *http.Request) {
+		fmt.Fprint(w, "data: {}\n\n")
+		_ = http.NewResponseController(w).Flush()
+		panic(http.ErrAbortHandler)
+	})}})
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, r.broker+"/anthropic/v1/messages", strings.NewReader("{}"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Header.Set("X-Api-Key", testToken)
+	res, err := r.client.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer res.Body.Close()
+	if _, err := io.ReadAll(res.Body); err == nil {
+		t.Error("the box saw a whole answer")
+	}
+	if recs := r.recorded(KindRequest); len(recs) != 1 || recs[0].Reason == "" || recs[0].Status != 200 {
+		t.Errorf("records: %+v", recs)
+	}
+}
+
+func TestAnswersStopAtTheByteBudget(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, Config{Limits: Limits{BrokerBytes: 1 << 20}, Routes: []Route{provider(t, func(w http.ResponseWriter, _ *http.Request) {
+		_, _ = io.Copy(w, io.LimitReader(zeros{}, 4<<20))
+	})}})
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, r.broker+"/anthropic/v1/messages", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Header.Set("X-Api-Key", testToken)
+	res, err := r.client.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	n, err := io.Copy(io.Discard, res.Body)
+	_ = res.Body.Close()
+	if err == nil || n > 1<<20 {
+		t.Errorf("%d bytes, %v", n, err)
+	}
+	if status, answer, _ := r.post(t, "/anthropic/v1/messages", ""); status != 403 || !strings.Contains(answer, "budget") {
+		t.Errorf("afterwards: %d %s", status, answer)
+	}
+}
+
+func TestLeavingClientCancelsTheUpstreamRequest(t *testing.T) {
+	t.Parallel()
+	began, ended := make(chan struct{}), make(chan struct{})
+	r := newRig(t, Config{Routes: []Route{provider(t, func(_ http.ResponseWriter, req *http.Request) {
+		_, _ = io.Copy(io.Discard, req.Body) // only then does the server notice a client that leaves
+		close(began)
+		<-req.Context().Done()
+		close(ended)
+	})}})
+	ctx, cancel := context.WithCancel(t.Context())
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, r.broker+"/anthropic/v1/messages", strings.NewReader("{}"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Header.Set("X-Api-Key", testToken)
+	go func() {
+		<-began
+		cancel()
+	}()
+	if res, err := r.client.Do(req); err == nil {
+		_ = res.Body.Close()
+		t.Error("got an answer")
+	}
+	<-ended
+	if recs := r.recorded(KindRequest); len(recs) != 1 || recs[0].Reason == "" {
+		t.Errorf("records: %+v", recs)
+	}
+}
+
+func TestClosingTheGateCutsARequestUnderWay(t *testing.T) {
+	t.Parallel()
+	began, ended := make(chan struct{}), make(chan struct{})
+	r := newRig(t, Config{Routes: []Route{provider(t, func(w http.ResponseWriter, req *http.Request) {
+		_, _ = io.Copy(io.Discard, req.Body)
+		fmt.Fprint(w, "data: {}\n\n")
+		_ = http.NewResponseController(w).Flush()
+		close(began)
+		<-req.Context().Done()
+		close(ended)
+	})}})
+	go func() {
+		<-began
+		_ = r.gate.Close()
+	}()
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, r.broker+"/anthropic/v1/messages", strings.NewReader("{}"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Header.Set("X-Api-Key", testToken)
+	res, err := r.client.Do(req)
+	if err == nil {
+		_, err = io.ReadAll(res.Body)
+		_ = res.Body.Close()
+	}
+	if err == nil {
+		t.Error("the answer was whole")
+	}
+	<-ended
+	if _, err := r.client.Do(req.Clone(t.Context())); err == nil {
+		t.Error("the token is still good")
+	}
+	if recs := r.recorded(KindRequest); len(recs) != 1 || recs[0].Reason == "" {
+		t.Errorf("records: %+v", recs)
+	}
+}

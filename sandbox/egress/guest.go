@@ -1,0 +1,183 @@
+package egress
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/hashicorp/yamux"
+)
+
+const (
+	// Connections carried at a time, apart for each port so that downloads
+	// cannot starve the agent. Both together stay below Limits.Streams.
+	brokerConns = 32
+	proxyConns  = 64
+	dialConns   = 16
+
+	// closeLinger is how long a client in the box may hold a connection that
+	// the host has ended.
+	closeLinger = 15 * time.Second
+)
+
+// GuestConfig says where a guest listens. The zero value is what a box uses.
+type GuestConfig struct {
+	Broker net.Listener   // nil: 127.0.0.1:BrokerPort
+	Proxy  net.Listener   // nil: 127.0.0.1:ProxyPort
+	Names  net.PacketConn // nil: 127.0.0.1:53 where the kernel lets an ordinary user bind it
+}
+
+// Guest carries the box's connections over stdio, the container's standard
+// input and output, until the other end closes it or ctx ends. Closing stdio
+// must end a Read under way. It closes stdio and every listener, and returns
+// nil when the tunnel was ended by the other side.
+func Guest(ctx context.Context, stdio io.ReadWriteCloser, cfg GuestConfig) error {
+	if err := cfg.listen(); err != nil {
+		_ = stdio.Close()
+		return err
+	}
+	session, err := yamux.Client(stdio, tunnelConfig(guestLinger))
+	if err != nil {
+		cfg.close()
+		_ = stdio.Close()
+		return fmt.Errorf("start tunnel: %w", err)
+	}
+	g := &guest{session: session}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+
+	var wg sync.WaitGroup
+	wg.Go(func() { g.forward(ctx, cfg.Broker, serviceBroker, brokerConns) })
+	wg.Go(func() { g.forward(ctx, cfg.Proxy, serviceProxy, proxyConns) })
+	wg.Go(func() { g.dials(ctx) })
+	if cfg.Names != nil {
+		wg.Go(func() { g.names(cfg.Names) })
+	}
+
+	err = g.hello()
+	if err == nil {
+		select {
+		case <-ctx.Done():
+			err = context.Cause(ctx)
+		case <-session.CloseChan():
+		}
+	} else if session.IsClosed() {
+		err = nil // over before it began
+	}
+	cancel()
+	cfg.close()
+	_ = session.Close() // always nil
+	wg.Wait()
+	return err
+}
+
+// listen opens what the caller did not bring.
+func (c *GuestConfig) listen() error {
+	for _, l := range []struct {
+		at   *net.Listener
+		port int
+	}{{&c.Broker, BrokerPort}, {&c.Proxy, ProxyPort}} {
+		if *l.at != nil {
+			continue
+		}
+		listener, err := net.Listen("tcp4", net.JoinHostPort(loopback, strconv.Itoa(l.port)))
+		if err != nil {
+			c.close()
+			return fmt.Errorf("listen in the box: %w", err)
+		}
+		*l.at = listener
+	}
+	if c.Names == nil {
+		// Only reports names that would be lost otherwise; where port 53 needs
+		// a capability the box does not have, there is nothing to report with.
+		if names, err := net.ListenPacket("udp4", net.JoinHostPort(loopback, "53")); err == nil {
+			c.Names = names
+		}
+	}
+	return nil
+}
+
+func (c *GuestConfig) close() {
+	for _, l := range []net.Listener{c.Broker, c.Proxy} {
+		if l != nil {
+			_ = l.Close()
+		}
+	}
+	if c.Names != nil {
+		_ = c.Names.Close()
+	}
+}
+
+type guest struct{ session *yamux.Session }
+
+// open starts a stream of the given service.
+func (g *guest) open(s service) (*stream, error) {
+	opened, err := g.session.OpenStream()
+	if err != nil {
+		return nil, err
+	}
+	st := &stream{Stream: opened}
+	if err := (header{service: s}).write(st); err != nil {
+		_ = st.Close()
+		return nil, err
+	}
+	return st, nil
+}
+
+func (g *guest) hello() error {
+	st, err := g.open(serviceHello)
+	if err != nil {
+		return fmt.Errorf("announce: %w", err)
+	}
+	return st.Close()
+}
+
+// forward carries each connection to l over its own stream. At the limit it
+// stops accepting, so further clients wait in the kernel's backlog.
+func (g *guest) forward(ctx context.Context, l net.Listener, s service, limit int) {
+	var wg sync.WaitGroup
+	defer wg.Wait()
+	places := make(chan struct{}, limit)
+	for {
+		select {
+		case places <- struct{}{}:
+		case <-ctx.Done():
+			return
+		}
+		conn, err := l.Accept()
+		if err != nil {
+			if !retryAccept(ctx, err) {
+				return
+			}
+			<-places
+			continue
+		}
+		wg.Go(func() {
+			defer func() { <-places }()
+			g.carry(ctx, conn, s)
+		})
+	}
+}
+
+func (g *guest) carry(ctx context.Context, conn net.Conn, s service) {
+	local, ok := conn.(duplex)
+	if !ok {
+		_ = conn.Close()
+		return
+	}
+	st, err := g.open(s)
+	if err != nil {
+		_ = conn.Close()
+		return
+	}
+	splice(ctx, local, st, bounds{linger: closeLinger})
+	// When the client vanished, the host has not closed its half yet: hold the
+	// place until it has, so that the streams of both sides stay counted.
+	if err := st.SetReadDeadline(time.Now().Add(closeLinger)); err == nil {
+		_, _ = io.Copy(io.Discard, st)
+	}
+}

@@ -1,0 +1,42 @@
+package egress
+
+import (
+	"io"
+	"strings"
+	"time"
+)
+
+// readNames records the names the guest reports, from one stream at a time.
+func (t *tunnel) readNames(st *stream) {
+	defer st.Close()
+	select {
+	case t.names <- struct{}{}:
+		defer func() { <-t.names }()
+	default:
+		return
+	}
+	buf := make([]byte, 256)
+	for {
+		if _, err := io.ReadFull(st, buf[:1]); err != nil {
+			return
+		}
+		name := buf[1 : 1+int(buf[0])]
+		if _, err := io.ReadFull(st, name); err != nil {
+			return
+		}
+		if !quietName(string(name)) {
+			t.gate.record.add(Record{Kind: KindDenied, Time: time.Now(), Name: string(name), Reason: reasonLookup})
+		}
+	}
+}
+
+// reasonLookup is recorded for names that programs look up themselves instead
+// of asking the proxy.
+const reasonLookup = "looked up in the box, which has no name service"
+
+// quietName says whether a lookup is no attempt to reach anything: programs ask
+// what an address or this machine is called.
+func quietName(name string) bool {
+	name = strings.ToLower(name)
+	return strings.HasSuffix(name, ".arpa") || !strings.Contains(name, ".")
+}

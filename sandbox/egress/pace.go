@@ -1,0 +1,53 @@
+package egress
+
+import (
+	"io"
+	"net/http"
+	"time"
+)
+
+// pacedWriter gives each write its own deadline, so that a client that takes
+// nothing does not hold its connection for ever. It passes on no interim
+// responses: they carry headers nobody has filtered.
+type pacedWriter struct {
+	http.ResponseWriter
+	idle time.Duration
+}
+
+// Unwrap lets http.ResponseController find the writer below.
+func (w pacedWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
+
+// WriteHeader sends a final status.
+func (w pacedWriter) WriteHeader(status int) {
+	if status >= 200 {
+		w.ResponseWriter.WriteHeader(status)
+	}
+}
+
+func (w pacedWriter) Write(p []byte) (int, error) {
+	if err := http.NewResponseController(w.ResponseWriter).SetWriteDeadline(time.Now().Add(w.idle)); err != nil {
+		return 0, err
+	}
+	return w.ResponseWriter.Write(p)
+}
+
+// pacedBody gives each read of a request body its own deadline. The deadline
+// is taken back at the end: the server goes on reading to notice a client that
+// leaves.
+type pacedBody struct {
+	io.ReadCloser
+	w    http.ResponseWriter
+	idle time.Duration
+}
+
+func (b pacedBody) Read(p []byte) (int, error) {
+	control := http.NewResponseController(b.w)
+	if err := control.SetReadDeadline(time.Now().Add(b.idle)); err != nil {
+		return 0, err
+	}
+	n, err := b.ReadCloser.Read(p)
+	if clearErr := control.SetReadDeadline(time.Time{}); err == nil {
+		err = clearErr
+	}
+	return n, err
+}

@@ -1,0 +1,132 @@
+package egress
+
+import (
+	"strconv"
+	"sync"
+	"time"
+)
+
+// Kinds of [Record].
+const (
+	KindRequest = "request" // the broker forwarded a request, whatever came back
+	KindConnect = "connect" // the proxy carried a connection, or tried to
+	KindDenied  = "denied"  // something was refused
+)
+
+// Record is one thing the gate did for the box. Texts that the box chose are
+// escaped to printable ASCII and cut; no field ever holds a key.
+type Record struct {
+	Kind          string
+	Time          time.Time     // when it began
+	Name          string        // what was asked for: host:port, a looked-up name, or provider and path
+	Reason        string        // why it was refused or failed; empty when it went well
+	Count         int           // how many it stands for; over 1 only in the closing summary
+	Provider      string        // broker only
+	Method        string        // empty for tunnels and names
+	Path          string        // broker only
+	Status        int           // HTTP status the box saw; 0 without HTTP
+	RequestBytes  int64         // body bytes from the box
+	ResponseBytes int64         // body bytes to the box
+	Duration      time.Duration // until the last byte
+	Usage
+}
+
+// Usage is what a provider says a request cost, in tokens.
+type Usage struct {
+	Model            string
+	InputTokens      int64 // not counting those read from or written to the cache
+	OutputTokens     int64
+	CacheReadTokens  int64
+	CacheWriteTokens int64
+}
+
+const (
+	maxText = 300 // bytes of one escaped text in a Record
+
+	// recordsPerRun bounds connect records and the distinct refusals told one
+	// by one. Requests are bounded by Limits.Requests.
+	recordsPerRun = 500
+)
+
+// recorder passes records on one at a time. A refusal is told when it is new;
+// repetitions are only counted and summed up by flush, so that a loop in the
+// box cannot flood whoever listens.
+type recorder struct {
+	mu      sync.Mutex
+	sink    func(Record)
+	denied  map[refusal]*Record // Count is the number not told yet
+	lost    int                 // refusals beyond the bound
+	connect int                 // connect records told
+}
+
+type refusal struct{ name, reason, method string }
+
+func newRecorder(sink func(Record)) *recorder {
+	if sink == nil {
+		sink = func(Record) {}
+	}
+	return &recorder{sink: sink, denied: map[refusal]*Record{}}
+}
+
+func (r *recorder) add(rec Record) {
+	rec.Name, rec.Reason = printable(rec.Name), printable(rec.Reason)
+	rec.Method, rec.Path, rec.Model = printable(rec.Method), printable(rec.Path), printable(rec.Model)
+	rec.Count = 1
+
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	switch rec.Kind {
+	case KindDenied:
+		key := refusal{rec.Name, rec.Reason, rec.Method}
+		if again := r.denied[key]; again != nil {
+			again.Count++
+			return
+		}
+		if len(r.denied) >= recordsPerRun {
+			r.lost++
+			return
+		}
+		kept := rec
+		kept.Count = 0
+		r.denied[key] = &kept
+	case KindConnect:
+		if r.connect >= recordsPerRun {
+			return
+		}
+		r.connect++
+	}
+	r.sink(rec)
+}
+
+// flush tells what was only counted and forgets it.
+func (r *recorder) flush() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, rec := range r.denied {
+		if rec.Count > 0 {
+			r.sink(*rec)
+			rec.Count = 0
+		}
+	}
+	if r.lost > 0 {
+		r.sink(Record{Kind: KindDenied, Time: time.Now(), Count: r.lost, Reason: "further refusals"})
+		r.lost = 0
+	}
+}
+
+// printable escapes s so that it can be shown anywhere, and cuts it.
+func printable(s string) string {
+	cut := len(s) > maxText
+	if cut {
+		s = s[:maxText]
+	}
+	q := strconv.QuoteToASCII(s)
+	q = q[1 : len(q)-1]
+	if len(q) > maxText {
+		q, cut = q[:maxText], true
+	}
+	if cut {
+		q += "..."
+	}
+	return q
+}

@@ -1,0 +1,152 @@
+package egress
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/hashicorp/yamux"
+)
+
+// tunnel is one session with a guest while Serve runs.
+type tunnel struct {
+	gate    *Gate
+	session *yamux.Session
+	broker  *httpService
+	proxy   *httpService
+	places  chan struct{} // one per stream being served
+	names   chan struct{} // held by the stream that reports names
+	dials   chan struct{} // one per stream being opened
+	work    sync.WaitGroup
+}
+
+// Serve answers the guest at the other end of conn until the tunnel ends, ctx
+// ends or Close is called, closes conn and waits for all it started. Closing
+// conn must end a Read or Write under way. It returns nil when the guest left
+// or Close was called, ctx's cause when that ended it, and otherwise what the
+// guest did wrong.
+func (g *Gate) Serve(ctx context.Context, conn io.ReadWriteCloser) error {
+	session, err := yamux.Server(&frames{ReadWriteCloser: conn, left: g.limits.TunnelBytes}, tunnelConfig(hostLinger))
+	if err != nil {
+		_ = conn.Close()
+		return fmt.Errorf("start tunnel: %w", err)
+	}
+	t := &tunnel{
+		gate: g, session: session,
+		places: make(chan struct{}, g.limits.Streams),
+		names:  make(chan struct{}, 1),
+		dials:  make(chan struct{}, acceptBacklog/2),
+	}
+	if !g.begin(t) {
+		_ = session.Close()
+		return ErrClosed
+	}
+	t.broker, t.proxy = newHTTPService(g.broker), newHTTPService(g.proxy)
+
+	accepted := make(chan error, 1)
+	go func() { accepted <- t.accept() }()
+	select {
+	case err = <-accepted:
+		_ = session.Close()
+	case <-ctx.Done():
+		err = context.Cause(ctx)
+		_ = session.Close()
+		<-accepted
+	case <-g.closed:
+		_ = session.Close()
+		<-accepted
+	}
+	t.broker.close()
+	t.proxy.close()
+	g.proxy.tunnels.Wait()
+	t.work.Wait()
+	g.transport.CloseIdleConnections()
+	g.record.flush()
+	close(g.ended)
+	return err
+}
+
+// begin makes t the gate's one tunnel.
+func (g *Gate) begin(t *tunnel) bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.serving {
+		return false
+	}
+	g.serving, g.tunnel = true, t
+	return true
+}
+
+// accept takes streams until the session ends. yamux keeps a stream until both
+// sides have closed it; a guest of ours closes its side, so one that lets twice
+// the limit pile up is not ours.
+func (t *tunnel) accept() error {
+	for {
+		accepted, err := t.session.AcceptStream()
+		switch {
+		case err != nil && isHangup(err):
+			return nil
+		case err != nil:
+			return fmt.Errorf("tunnel: %w", err)
+		case t.session.NumStreams() > 2*t.gate.limits.Streams:
+			return fmt.Errorf("tunnel: %w: too many streams", errFrame)
+		}
+		st := &stream{Stream: accepted}
+		select {
+		case t.places <- struct{}{}:
+			st.release = func() { <-t.places }
+			t.work.Go(func() { t.dispatch(st) })
+		default:
+			_ = st.Close()
+		}
+	}
+}
+
+// isHangup says whether err is how a tunnel looks whose other end has gone.
+func isHangup(err error) bool {
+	for _, gone := range []error{
+		io.EOF, io.ErrUnexpectedEOF, io.ErrClosedPipe, os.ErrClosed, net.ErrClosed,
+		syscall.EPIPE, syscall.ECONNRESET, yamux.ErrSessionShutdown,
+	} {
+		if errors.Is(err, gone) {
+			return true
+		}
+	}
+	return false
+}
+
+// dispatch reads a stream's header and hands it to its service, which closes
+// it.
+func (t *tunnel) dispatch(st *stream) {
+	if err := st.SetReadDeadline(time.Now().Add(headerTimeout)); err != nil {
+		_ = st.Close()
+		return
+	}
+	h, err := readHeader(st)
+	if err == nil {
+		err = st.SetReadDeadline(time.Time{})
+	}
+	if err != nil {
+		_ = st.Close()
+		return
+	}
+	switch h.service {
+	case serviceBroker:
+		t.broker.inbox.put(st)
+	case serviceProxy:
+		t.proxy.inbox.put(st)
+	case serviceHello:
+		t.gate.readyOnce.Do(func() { close(t.gate.ready) })
+		_ = st.Close()
+	case serviceNames:
+		t.readNames(st)
+	default:
+		_ = st.Close()
+	}
+}
