@@ -1,0 +1,56 @@
+package docker_test
+
+import (
+	"os/exec"
+	"testing"
+
+	"sandboxrun/sandbox"
+	"sandboxrun/sandbox/docker"
+)
+
+// BenchmarkBox is a whole box: open, one command, close. BenchmarkDockerRun is
+// what to read it beside; only the ratio of one run means anything.
+func BenchmarkBox(b *testing.B) {
+	requireEngine(b)
+	e := openEngine(b, docker.Config{})
+	spec := testSpec(b)
+	for b.Loop() {
+		box, err := e.Open(b.Context(), spec)
+		if err != nil {
+			b.Fatal(err)
+		}
+		if exit, err := box.Exec(b.Context(), sandbox.Command{Argv: []string{"true"}}); err != nil || exit.Code != 0 {
+			b.Fatal(exit, err)
+		}
+		if err := box.Close(b.Context()); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+// BenchmarkDockerRun is the engine's own client doing the least it can.
+func BenchmarkDockerRun(b *testing.B) {
+	requireEngine(b)
+	for b.Loop() {
+		if out, err := exec.CommandContext(b.Context(), "docker", "run", "--rm", "--network", "none", testImage, "true").CombinedOutput(); err != nil {
+			b.Fatalf("%v: %s", err, out)
+		}
+	}
+}
+
+// BenchmarkExec is one command in a box that is open.
+func BenchmarkExec(b *testing.B) {
+	requireEngine(b)
+	box, err := openEngine(b, docker.Config{}).Open(b.Context(), testSpec(b))
+	if err != nil {
+		b.Fatal(err)
+	}
+	for b.Loop() {
+		if exit, err := box.Exec(b.Context(), sandbox.Command{Argv: []string{"true"}}); err != nil || exit.Code != 0 {
+			b.Fatal(exit, err)
+		}
+	}
+	if err := box.Close(b.Context()); err != nil {
+		b.Fatal(err)
+	}
+}

@@ -1,0 +1,81 @@
+package docker
+
+import (
+	"context"
+	"sync"
+
+	"sandboxrun/sandbox"
+)
+
+// box is one running container. It ends once, with the first cause: Close, a
+// limit, the end of a context given to Exec, the loss of the engine, or the end
+// of its main process. The end of life removes the container.
+type box struct {
+	engine  *Engine
+	spec    sandbox.Spec
+	details sandbox.BoxDetails
+
+	life context.Context // ends when the box does; context.Cause says why
+	end  context.CancelCauseFunc
+	work sync.WaitGroup // every goroutine of the box
+
+	container string // id, or the name while the id is not known
+	volume    string // "" without an overlay
+	removal   sync.Mutex
+	removed   bool
+	built     chan struct{} // closed when Open is done: nothing new comes into being
+	attempted chan struct{} // closed after the first attempt to remove
+
+	guest    *guest
+	execs    execEnds
+	oom      chan struct{} // receives when the engine reports an out-of-memory kill
+	output   meter
+	counters counters
+	disk     disk
+}
+
+var (
+	_ sandbox.Sandbox = (*box)(nil)
+	_ sandbox.Details = (*box)(nil)
+)
+
+func newBox(ctx context.Context, e *Engine, s sandbox.Spec, img image) *box {
+	_, profile := seccompProfile()
+	b := &box{
+		engine: e,
+		spec:   s,
+		details: sandbox.BoxDetails{
+			ImageID: img.id, ImageDigest: img.digest, SeccompSHA256: profile,
+		},
+		built:     make(chan struct{}),
+		attempted: make(chan struct{}),
+		oom:       make(chan struct{}, 1),
+		output:    meter{limit: s.Limits.OutputBytes},
+	}
+	base := context.WithoutCancel(ctx)
+	b.life, b.end = context.WithCancelCause(base)
+	b.guest = newGuest(b)
+	b.counters.located = make(chan struct{})
+	b.work.Go(func() {
+		<-b.life.Done()
+		<-b.built
+		b.guest.abandon()
+		defer close(b.attempted)
+		// A failure shows in Close, which tries again.
+		_ = b.remove(base)
+	})
+	return b
+}
+
+// Details says what the engine made; see sandbox.Details.
+func (b *box) Details() sandbox.BoxDetails { return b.details }
+
+// Close removes the box; see sandbox.Sandbox. The end of ctx does not shorten
+// it: removal has time limits of its own.
+func (b *box) Close(ctx context.Context) error {
+	b.end(sandbox.ErrClosed)
+	<-b.attempted
+	err := b.remove(ctx)
+	b.work.Wait()
+	return err
+}

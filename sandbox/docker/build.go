@@ -1,0 +1,132 @@
+package docker
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/docker/docker/api/types/build"
+)
+
+const (
+	// maxBuildLine bounds one message of a build; the engine's own chunks
+	// are far smaller.
+	maxBuildLine = 1 << 20
+	// buildTail is how many last lines of output a BuildError shows.
+	buildTail = 20
+)
+
+// BuildError says that a step of an image build failed.
+type BuildError struct {
+	Step   string   // the step as the engine announced it, e.g. "Step 3/9 : RUN npm install"
+	Reason string   // the engine's message
+	Tail   []string // the last lines of output
+}
+
+func (e *BuildError) Error() string {
+	text := "build image: " + e.Reason
+	if e.Step != "" {
+		text = fmt.Sprintf("build image: %s: %s", e.Step, e.Reason)
+	}
+	if len(e.Tail) > 0 {
+		text += "\n  " + strings.Join(e.Tail, "\n  ")
+	}
+	return text
+}
+
+// BuildImage builds a tar archive with a Dockerfile at its root by the
+// engine's classic builder, which every supported engine has, and tags the
+// result. Progress is written as plain lines. A failing step is a *BuildError.
+func (e *Engine) BuildImage(ctx context.Context, tarContext io.Reader, tag string, buildArgs, labels map[string]string, progress io.Writer) error {
+	if err := e.ready(ctx); err != nil {
+		return err
+	}
+	args := make(map[string]*string, len(buildArgs))
+	for name, value := range buildArgs {
+		args[name] = &value
+	}
+	return order(ctx, e, "build image", e.timeouts.Build, func(ctx context.Context) error {
+		answer, err := e.client.ImageBuild(ctx, tarContext, build.ImageBuildOptions{
+			Version:     build.BuilderV1,
+			Tags:        []string{tag},
+			BuildArgs:   args,
+			Labels:      labels,
+			Remove:      true,
+			ForceRemove: true,
+		})
+		if err != nil {
+			return err
+		}
+		defer answer.Body.Close()
+		return follow(answer.Body, progress)
+	})
+}
+
+// buildMessage is one line of the builder's answer.
+// (Engine API reference, ImageBuild; pkg/jsonmessage.)
+type buildMessage struct {
+	Stream   string `json:"stream"`
+	Status   string `json:"status"`
+	ID       string `json:"id"`
+	Progress any    `json:"progressDetail"`
+	Error    string `json:"error"`
+	Result   any    `json:"aux"` // the image's id, when it is complete
+}
+
+// follow copies the builder's messages to progress until it ends. An image is
+// only there when it said so: a stream that just stops is an error.
+func follow(body io.Reader, progress io.Writer) error {
+	lines := bufio.NewScanner(body)
+	lines.Buffer(nil, maxBuildLine)
+	var step string
+	var tail []string
+	var partial bytes.Buffer
+	done := false
+	for lines.Scan() {
+		var m buildMessage
+		if err := json.Unmarshal(lines.Bytes(), &m); err != nil {
+			return fmt.Errorf("unreadable message from the builder: %w", err)
+		}
+		if m.Error != "" {
+			return &BuildError{Step: step, Reason: m.Error, Tail: tail}
+		}
+		done = done || m.Result != nil
+		if m.Status != "" && m.Progress == nil {
+			m.Stream = strings.TrimSpace(m.ID+" "+m.Status) + "\n"
+		}
+		if partial.Len() < maxBuildLine {
+			partial.WriteString(m.Stream)
+		}
+		for {
+			line, rest, found := bytes.Cut(partial.Bytes(), []byte("\n"))
+			if !found {
+				break
+			}
+			text := strings.TrimRight(string(line), "\r ")
+			partial.Next(partial.Len() - len(rest))
+			if text == "" {
+				continue
+			}
+			if strings.HasPrefix(text, "Step ") {
+				step, tail = text, nil
+			} else {
+				tail = append(tail[max(0, len(tail)-buildTail+1):], text)
+			}
+			if _, err := fmt.Fprintln(progress, text); err != nil {
+				return fmt.Errorf("report progress: %w", err)
+			}
+		}
+	}
+	if err := lines.Err(); err != nil {
+		return err
+	}
+	if !done {
+		return errors.Join(io.ErrUnexpectedEOF, &BuildError{Step: step, Reason: "the engine stopped talking before the image was complete", Tail: tail})
+	}
+	return nil
+}

@@ -1,0 +1,60 @@
+package docker_test
+
+import (
+	"slices"
+	"testing"
+
+	"go.uber.org/goleak"
+
+	"sandboxrun/sandbox"
+	"sandboxrun/sandbox/docker"
+	"sandboxrun/sandbox/sandboxtest"
+)
+
+const testImage = "debian:bookworm-slim"
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+func TestConformance(t *testing.T) {
+	requireEngine(t)
+	sandboxtest.Conformance(t, newEngine, sandboxtest.Options{Image: testImage, Overlay: true})
+}
+
+func TestConformanceGVisor(t *testing.T) {
+	info := requireEngine(t)
+	if !slices.Contains(info.Runtimes, "runsc") {
+		t.Skipf("the engine has no runtime runsc, only %v", info.Runtimes)
+	}
+	sandboxtest.Conformance(t, newEngine, sandboxtest.Options{
+		Image: testImage, Runtime: "runsc", OwnKernel: true, Overlay: true,
+	})
+}
+
+// requireEngine skips a test where no engine runs or the test image is missing.
+func requireEngine(t testing.TB) sandbox.Info {
+	t.Helper()
+	e := openEngine(t, docker.Config{})
+	info, err := e.Info(t.Context())
+	if err != nil {
+		t.Skipf("no container engine: %v", err)
+	}
+	if _, err := e.Image(t.Context(), testImage); err != nil {
+		t.Skipf("no test image: %v", err)
+	}
+	return info
+}
+
+func newEngine(t *testing.T) sandbox.Engine { return openEngine(t, docker.Config{}) }
+
+// openEngine makes an engine whose instance is the test's own.
+func openEngine(t testing.TB, cfg docker.Config) *docker.Engine {
+	t.Helper()
+	cfg.Dir = t.TempDir()
+	cfg.Instance = "test"
+	e, err := docker.New(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { e.Close() })
+	return e
+}

@@ -1,0 +1,145 @@
+package docker
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"sandboxrun/sandbox"
+)
+
+const (
+	// counterGap is the pause between two looks at the kernel's counters.
+	counterGap = 200 * time.Millisecond
+	// oomGrace is how long an engine may take to report an out-of-memory kill
+	// where the counters cannot be read.
+	oomGrace = 400 * time.Millisecond
+	cgroupFS = "/sys/fs/cgroup"
+)
+
+// counters are the files in which the kernel counts what limits stopped. They
+// can be read only where runner and engine share a machine; elsewhere the
+// engine's out-of-memory event is all there is.
+type counters struct {
+	pid          int           // of the main process, 0 when it is not on this machine
+	memory, pids string        // paths, "" when not readable
+	located      chan struct{} // closed when it is known whether they are
+}
+
+// watchCounters finds the box's cgroup and looks at its counters until the box
+// ends.
+func (b *box) watchCounters() {
+	b.work.Go(func() {
+		made, err := b.inspect(b.life)
+		if err == nil && made.State != nil {
+			b.counters.locate(made.State.Pid, b.details.ID)
+		}
+		close(b.counters.located)
+		if b.counters.memory == "" && b.counters.pids == "" {
+			return
+		}
+		for b.life.Err() == nil {
+			b.counters.check(b)
+			wait(b.life, counterGap)
+		}
+	})
+}
+
+// locate finds the files by the cgroup of the main process. The id must occur
+// in its path: with a remote engine the pid is somebody else's.
+func (c *counters) locate(pid int, id string) {
+	if pid <= 0 {
+		return
+	}
+	table, err := os.ReadFile(fmt.Sprintf("/proc/%d/cgroup", pid))
+	if err != nil {
+		return
+	}
+	readable := func(path string) string {
+		if _, err := os.ReadFile(path); err != nil {
+			return ""
+		}
+		return path
+	}
+	for line := range strings.Lines(string(table)) {
+		// hierarchy:controllers:path, cgroups(7); version 2 has no controllers.
+		_, rest, _ := strings.Cut(strings.TrimSpace(line), ":")
+		controllers, path, _ := strings.Cut(rest, ":")
+		i := strings.Index(path, id)
+		if i < 0 {
+			continue
+		}
+		c.pid = pid
+		if end := strings.IndexByte(path[i:], '/'); end >= 0 {
+			path = path[:i+end] // the box's own cgroup, not one made inside it
+		}
+		switch {
+		case controllers == "" && c.memory == "" && c.pids == "":
+			// On a mixed system this line is there too, without controllers.
+			c.memory = readable(filepath.Join(cgroupFS, path, "memory.events"))
+			c.pids = readable(filepath.Join(cgroupFS, path, "pids.events"))
+		case controllers == "memory":
+			c.memory = readable(filepath.Join(cgroupFS, "memory", path, "memory.oom_control"))
+		case controllers == "pids":
+			c.pids = readable(filepath.Join(cgroupFS, "pids", path, "pids.events"))
+		}
+	}
+}
+
+// check ends the box when a counter says that a limit was hit.
+func (c *counters) check(b *box) {
+	select {
+	case <-c.located:
+	default:
+		return
+	}
+	if count(c.memory, "oom_kill") > 0 {
+		b.end(memoryLimit(b.spec.Limits))
+	}
+	if count(c.pids, "max") > 0 {
+		b.end(&sandbox.LimitError{
+			Limit:  sandbox.LimitPIDs,
+			Detail: fmt.Sprintf("more than %d processes and threads", b.spec.Limits.PIDs),
+		})
+	}
+}
+
+// count reads one "name number" line of a counter file; 0 when there is none.
+func count(path, name string) int64 {
+	if path == "" {
+		return 0
+	}
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return 0
+	}
+	lines := bufio.NewScanner(bytes.NewReader(text))
+	for lines.Scan() {
+		key, value, _ := strings.Cut(lines.Text(), " ")
+		if n, err := strconv.ParseInt(value, 10, 64); key == name && err == nil {
+			return n
+		}
+	}
+	return 0
+}
+
+// awaitOOM gives the engine a moment to report that what just died by SIGKILL
+// ran out of memory.
+func (b *box) awaitOOM() {
+	grace, cancel := context.WithTimeout(b.life, oomGrace)
+	defer cancel()
+	select {
+	case <-b.oom:
+	case <-grace.Done():
+	}
+}
+
+func memoryLimit(l sandbox.Limits) error {
+	return &sandbox.LimitError{Limit: sandbox.LimitMemory, Detail: fmt.Sprintf("more than %d bytes of memory", l.MemoryBytes)}
+}

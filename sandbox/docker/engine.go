@@ -1,0 +1,123 @@
+// Package docker opens boxes on the Docker Engine API: Docker Engine 20.10 and
+// newer, and Podman's Docker-compatible socket. It is the only package that
+// imports the Docker SDK.
+package docker
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"sync"
+
+	"github.com/docker/docker/api/types"
+	"github.com/docker/docker/api/types/versions"
+	"github.com/docker/docker/client"
+
+	"sandboxrun/sandbox"
+)
+
+// MinAPIVersion is the oldest Engine API a box can be made with: that of Docker
+// Engine 20.10, the first with private cgroup namespaces and non-recursive binds.
+const MinAPIVersion = "1.41"
+
+// Config says which engine to use and how patient to be. Its zero value is
+// the engine that DOCKER_HOST names, else the default socket.
+type Config struct {
+	// Host is the endpoint, e.g. unix:///var/run/docker.sock or tcp://…; ""
+	// takes DOCKER_HOST, then the default socket.
+	Host string
+	// Instance names the state this program runs from. Boxes carry it as a
+	// label and Reap only looks at boxes of its own instance, so that two
+	// users of one engine never reap each other.
+	Instance string
+	// Dir is a private directory for the three constant files that boxes see
+	// in /etc. "" is a directory in the user's cache directory.
+	Dir string
+	// Timeouts bounds every call; zero fields take DefaultTimeouts.
+	Timeouts Timeouts
+}
+
+// Engine is a sandbox.Engine on the Docker Engine API. It is safe for
+// concurrent use.
+type Engine struct {
+	client   *client.Client
+	instance string
+	dir      string
+	timeouts Timeouts
+
+	mu         sync.Mutex
+	negotiated bool
+	known      *sandbox.Info
+}
+
+var _ sandbox.Engine = (*Engine)(nil)
+
+// New prepares an engine without talking to it; an unusable endpoint is
+// reported by the first call that needs it. Errors mean a malformed Config or
+// environment.
+func New(cfg Config) (*Engine, error) {
+	dir := cfg.Dir
+	if dir == "" {
+		cache, err := os.UserCacheDir()
+		if err != nil {
+			return nil, fmt.Errorf("new engine: no directory for its files: %w", err)
+		}
+		dir = filepath.Join(cache, "sandboxrun", "etc")
+	}
+	host := cmp.Or(cfg.Host, os.Getenv(client.EnvOverrideHost), client.DefaultDockerHost)
+	endpoint, err := client.ParseHostURL(host)
+	if err != nil {
+		return nil, fmt.Errorf("new engine: %w", err)
+	}
+	switch endpoint.Scheme {
+	case "unix", "tcp", "http", "https":
+	default:
+		return nil, fmt.Errorf("new engine: %s: cannot connect by %q: use unix:// or tcp://", host, endpoint.Scheme)
+	}
+	sdk, err := client.NewClientWithOpts(
+		client.WithTLSClientConfigFromEnv(),
+		client.WithHost(host),
+		client.WithDialContext(dialer(endpoint)),
+		client.WithAPIVersionNegotiation(),
+	)
+	if err != nil {
+		return nil, fmt.Errorf("new engine: %w", err)
+	}
+	return &Engine{
+		client:   sdk,
+		instance: cfg.Instance,
+		dir:      dir,
+		timeouts: cfg.Timeouts.withDefaults(),
+	}, nil
+}
+
+// Close drops the idle connections. Boxes that are open stay open.
+func (e *Engine) Close() error { return e.client.Close() }
+
+// ready agrees on an API version once. It fails with *sandbox.UnavailableError
+// when nobody answers or the engine is too old.
+func (e *Engine) ready(ctx context.Context) error {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.negotiated {
+		return nil
+	}
+	ping, err := ask(ctx, e, "connect", e.timeouts.Call, func(ctx context.Context) (types.Ping, error) {
+		return e.client.Ping(ctx)
+	})
+	if err != nil {
+		return err
+	}
+	if ping.APIVersion == "" || versions.LessThan(ping.APIVersion, MinAPIVersion) {
+		return &sandbox.UnavailableError{
+			Op:   "connect",
+			Hint: "upgrade to Docker Engine 20.10 or newer",
+			Err:  fmt.Errorf("it speaks API %s, %s is the oldest that will do", cmp.Or(ping.APIVersion, "without a version"), MinAPIVersion),
+		}
+	}
+	e.client.NegotiateAPIVersionPing(ping)
+	e.negotiated = true
+	return nil
+}

@@ -1,0 +1,176 @@
+package docker
+
+import (
+	"context"
+	"errors"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/containerd/errdefs"
+	"github.com/docker/docker/api/types/events"
+	"github.com/docker/docker/api/types/filters"
+
+	"sandboxrun/sandbox"
+)
+
+// resubscribePause is the pause before asking for events again.
+const resubscribePause = 500 * time.Millisecond
+
+// execEnds wakes those who wait for the end of an exec.
+type execEnds struct {
+	mu      sync.Mutex
+	waiting map[string]chan struct{}
+}
+
+// expect returns a channel that is closed when the engine reports the end of
+// the exec with this id, and a function to call when nobody waits any more.
+func (x *execEnds) expect(id string) (<-chan struct{}, func()) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if x.waiting == nil {
+		x.waiting = map[string]chan struct{}{}
+	}
+	ended := make(chan struct{})
+	x.waiting[id] = ended
+	return ended, func() {
+		x.mu.Lock()
+		defer x.mu.Unlock()
+		delete(x.waiting, id)
+	}
+}
+
+func (x *execEnds) report(id string) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if ended, ok := x.waiting[id]; ok {
+		close(ended)
+		delete(x.waiting, id)
+	}
+}
+
+// subscription is an event stream of one container.
+type subscription struct {
+	messages <-chan events.Message
+	errs     <-chan error
+	cancel   context.CancelFunc
+}
+
+// subscribe asks for the container's events since a time of the engine's
+// clock, so that nothing is missed between two subscriptions.
+func (b *box) subscribe(ctx context.Context, since string) (subscription, error) {
+	e := b.engine
+	stream, cancel := context.WithCancel(b.life)
+	return ask(ctx, e, "subscribe to events", e.timeouts.Call, func(ctx context.Context) (subscription, error) {
+		stop := context.AfterFunc(ctx, cancel)
+		messages, errs := e.client.Events(stream, events.ListOptions{
+			Since: since,
+			Filters: filters.NewArgs(
+				filters.Arg("type", string(events.ContainerEventType)),
+				filters.Arg("container", b.container),
+				filters.Arg("event", string(events.ActionOOM)),
+				filters.Arg("event", string(events.ActionDie)),
+				filters.Arg("event", string(events.ActionExecDie)),
+			),
+		})
+		if stop() {
+			return subscription{messages, errs, cancel}, nil
+		}
+		<-errs
+		return subscription{}, context.Cause(ctx)
+	})
+}
+
+// watchEvents subscribes before the container starts and follows its events for
+// as long as it lives.
+func (b *box) watchEvents(ctx context.Context, since string) error {
+	s, err := b.subscribe(ctx, since)
+	if err != nil {
+		return err
+	}
+	b.work.Go(func() {
+		for {
+			since = b.follow(s, since)
+			s.cancel()
+			// The stream broke. The engine may have been restarted and have
+			// forgotten the events in between, so look as well as listen.
+			for {
+				wait(b.life, resubscribePause)
+				if b.life.Err() != nil {
+					return
+				}
+				if s, err = b.subscribe(b.life, since); err == nil {
+					break
+				}
+			}
+			b.noticeEnd()
+		}
+	})
+	return nil
+}
+
+// follow handles events until the stream ends, and returns the time of the last.
+func (b *box) follow(s subscription, since string) string {
+	for {
+		select {
+		case m := <-s.messages:
+			since = time.Unix(0, m.TimeNano).UTC().Format(time.RFC3339Nano)
+			b.handle(m)
+		case <-s.errs:
+			return since
+		}
+	}
+}
+
+func (b *box) handle(m events.Message) {
+	switch m.Action {
+	case events.ActionOOM:
+		select {
+		case b.oom <- struct{}{}:
+		default:
+		}
+		b.end(memoryLimit(b.spec.Limits))
+	case events.ActionExecDie:
+		b.execs.report(m.Actor.Attributes["execID"])
+	case events.ActionDie:
+		code, err := strconv.Atoi(m.Actor.Attributes["exitCode"])
+		if err != nil {
+			code = -1
+		}
+		// Not here: the event it waits for comes through here.
+		b.work.Go(func() { b.ended(code) })
+	}
+}
+
+// ended ends the box because its main process did. Engines report an
+// out-of-memory kill and the end it causes in either order.
+func (b *box) ended(code int) {
+	if code == codeKilled {
+		b.awaitOOM()
+	}
+	b.counters.check(b)
+	b.end(&sandbox.EndedError{Code: code, Stderr: b.guest.stderr.String()})
+}
+
+// noticeEnd looks whether the main process has ended. It gives the engine a
+// moment because streams end before the state changes.
+func (b *box) noticeEnd() {
+	for pause := time.Millisecond; pause < 2*time.Second; pause *= 2 {
+		if b.life.Err() != nil {
+			return
+		}
+		made, err := b.inspect(b.life)
+		if gone := errdefs.IsNotFound(err); gone || err == nil && made.State != nil && !made.State.Running && made.State.Status != "created" {
+			if gone {
+				b.end(errors.New("box was removed by somebody else"))
+				return
+			}
+			if made.State.OOMKilled {
+				b.end(memoryLimit(b.spec.Limits))
+			}
+			b.ended(made.State.ExitCode)
+			return
+		}
+		wait(b.life, pause)
+	}
+}

@@ -1,0 +1,151 @@
+package docker
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/containerd/errdefs"
+	"github.com/docker/docker/api/types"
+	"github.com/docker/docker/api/types/container"
+
+	"sandboxrun/sandbox"
+)
+
+// Exec runs one process in the box; see sandbox.Sandbox.
+//
+// It returns when the engine says that this process has ended, also when a
+// child of it lives on and holds its output open: such a stream is read until
+// it is silent for Timeouts.Linger, or ten times that long, and then left. The
+// child runs until the box is closed.
+//
+// A process that ended by SIGKILL is looked into before its exit is believed:
+// it may have been the out-of-memory killer.
+func (b *box) Exec(ctx context.Context, c sandbox.Command) (sandbox.Exit, error) {
+	if len(c.Argv) == 0 {
+		return sandbox.Exit{}, errors.New("exec: no command")
+	}
+	stop := context.AfterFunc(ctx, func() { b.end(context.Cause(ctx)) })
+	defer stop()
+	if ctx.Err() != nil {
+		b.end(context.Cause(ctx))
+	}
+	exit, err := b.exec(c)
+	if b.life.Err() == nil && err == nil {
+		return exit, nil
+	}
+	return sandbox.Exit{}, b.verdict(err)
+}
+
+// verdict is the error of an Exec that failed with err. When the box has ended
+// its cause is the truth and err a symptom.
+func (b *box) verdict(err error) error {
+	cause := context.Cause(b.life)
+	if cause == nil {
+		return fmt.Errorf("exec: %w", err)
+	}
+	var lost *sandbox.UnavailableError
+	if !errors.As(cause, &lost) {
+		<-b.attempted
+	}
+	return cause
+}
+
+func (b *box) exec(c sandbox.Command) (sandbox.Exit, error) {
+	e := b.engine
+	options := container.ExecOptions{
+		User:         fmt.Sprintf("%d:%d", b.spec.User.UID, b.spec.User.GID),
+		AttachStdin:  c.Stdin != nil,
+		AttachStdout: true,
+		AttachStderr: true,
+		Env:          c.Env,
+		WorkingDir:   sandbox.WorkDir,
+		Cmd:          c.Argv,
+	}
+	created, err := ask(b.life, e, "create exec", e.timeouts.Call, func(ctx context.Context) (container.ExecCreateResponse, error) {
+		return e.client.ContainerExecCreate(ctx, b.container, options)
+	})
+	if err != nil {
+		if errdefs.IsConflict(err) || errdefs.IsNotFound(err) {
+			b.noticeEnd() // the box ended and the news is on its way
+		}
+		return sandbox.Exit{}, err
+	}
+	ended, forget := b.execs.expect(created.ID)
+	defer forget()
+	started := time.Now()
+	stream, err := hijack(b.life, e, "start exec", func(ctx context.Context) (types.HijackedResponse, error) {
+		return e.client.ContainerExecAttach(ctx, created.ID, container.ExecAttachOptions{})
+	})
+	if err == nil {
+		err = b.converse(stream, created.ID, ended, c)
+	}
+	var state container.ExecInspect
+	if err == nil {
+		state, err = b.exitState(created.ID, ended)
+	}
+	if err != nil {
+		// The process may be running, out of anybody's sight.
+		b.end(fmt.Errorf("exec: %w", err))
+		return sandbox.Exit{}, err
+	}
+	exit := sandbox.Exit{Code: state.ExitCode, Duration: time.Since(started)}
+	b.settle(state)
+	return exit, nil
+}
+
+// converse feeds the process and reads its output until the output ends, or the
+// process has ended and its output is silent.
+func (b *box) converse(stream types.HijackedResponse, id string, ended <-chan struct{}, c sandbox.Command) error {
+	defer stream.Close()
+	cut := context.AfterFunc(b.life, stream.Close)
+	defer cut()
+	if c.Stdin != nil {
+		// Not waited for: only the caller can make Stdin return.
+		go feed(stream, c.Stdin)
+	}
+	r := &patientReader{conn: stream.Conn, from: stream.Reader, linger: b.engine.timeouts.Linger}
+	read := make(chan error, 1)
+	go func() {
+		read <- splitFrames(r, b.output.writer(c.Stdout), b.output.writer(c.Stderr))
+	}()
+	err := b.awaitOutput(r, read, id, ended)
+	if r.left() && (errors.Is(err, errLeft) || errors.Is(err, io.ErrUnexpectedEOF)) {
+		return nil
+	}
+	var limit *sandbox.LimitError
+	if errors.As(err, &limit) {
+		b.end(limit)
+	}
+	return err
+}
+
+// awaitOutput waits for the reader. It learns of the end of the process from
+// the engine's events and, should those fail, by asking now and then.
+func (b *box) awaitOutput(r *patientReader, read <-chan error, id string, ended <-chan struct{}) error {
+	ask := time.NewTicker(askExecGap)
+	defer ask.Stop()
+	for {
+		select {
+		case err := <-read:
+			return err
+		case <-ended:
+			ended = nil
+			r.leaveWhenSilent()
+		case <-ask.C:
+			if state, err := b.execState(id); err == nil && !state.Running {
+				ask.Stop()
+				r.leaveWhenSilent()
+			}
+		}
+	}
+}
+
+// feed copies input and then tells the process that there is no more. Errors
+// mean that the process does not want any, which is its right.
+func feed(stream types.HijackedResponse, stdin io.Reader) {
+	_, _ = io.Copy(stream.Conn, stdin)
+	_ = stream.CloseWrite()
+}

@@ -1,0 +1,111 @@
+package docker
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/containerd/errdefs"
+	"github.com/docker/docker/api/types/container"
+	"golang.org/x/sys/unix"
+)
+
+const (
+	// askExecGap is how often a running exec is asked after, beside events.
+	askExecGap = 2 * time.Second
+	// askExecErrors is how many failed questions in a row are forgiven.
+	askExecErrors = 5
+
+	codeKilled   = 128 + 9  // SIGKILL
+	codeFileSize = 128 + 25 // SIGXFSZ
+)
+
+// errNoExit says that the engine has no exit status for an ended exec.
+var errNoExit = errors.New("the engine does not know how the process ended")
+
+func (b *box) execState(id string) (container.ExecInspect, error) {
+	e := b.engine
+	return ask(b.life, e, "inspect exec", e.timeouts.Call, func(ctx context.Context) (container.ExecInspect, error) {
+		return e.client.ContainerExecInspect(ctx, id)
+	})
+}
+
+// exitState waits until the engine says that the exec has ended. Before that its
+// ExitCode reads 0, and the end of its output proves nothing: a process may
+// close its output and go on.
+func (b *box) exitState(id string, ended <-chan struct{}) (container.ExecInspect, error) {
+	failures := 0
+	for pause := time.Millisecond; ; pause = min(2*pause, time.Second) {
+		state, err := b.execState(id)
+		switch {
+		case b.life.Err() != nil:
+			return state, context.Cause(b.life)
+		case errdefs.IsNotFound(err):
+			b.noticeEnd()
+			return state, err
+		case err != nil:
+			if failures++; failures == askExecErrors {
+				return state, err
+			}
+		case !state.Running:
+			if state.ExitCode == 0 && state.Pid == 0 {
+				return state, errNoExit
+			}
+			return state, nil
+		default:
+			failures = 0
+		}
+		select {
+		case <-ended:
+			ended = nil
+		case <-time.After(pause):
+		case <-b.life.Done():
+		}
+	}
+}
+
+// settle makes sure that what the exec suffered from the box is known before its
+// exit is reported: the exit and the news of a limit, or of the end of the main
+// process, travel separately.
+func (b *box) settle(state container.ExecInspect) {
+	select {
+	case <-b.counters.located:
+	case <-b.life.Done():
+		return
+	}
+	b.counters.check(b)
+	switch {
+	case state.ExitCode == codeKilled:
+		// By itself, by the kernel for want of memory, or because the main
+		// process ended and took it along.
+		b.awaitOOM()
+		b.suspectEnd()
+	case state.Pid == 0:
+		// It never started: no such program, or no box to start it in.
+		b.suspectEnd()
+	case state.ExitCode == codeFileSize:
+		if err := b.disk.check(b); err != nil {
+			b.end(fmt.Errorf("measure the tree: %w", err))
+		}
+	}
+}
+
+// suspectEnd waits for the news that the main process has ended, if it has.
+func (b *box) suspectEnd() {
+	pid := b.counters.pid
+	if pid != 0 && !gone(pid) {
+		return
+	}
+	b.noticeEnd()
+	if pid != 0 {
+		grace, cancel := context.WithTimeout(b.life, b.engine.timeouts.Call)
+		defer cancel()
+		<-grace.Done()
+	}
+}
+
+// gone reports whether a process of this machine has ended.
+func gone(pid int) bool {
+	return errors.Is(unix.Kill(pid, 0), unix.ESRCH)
+}

@@ -1,0 +1,243 @@
+package docker_test
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"sandboxrun/sandbox"
+	"sandboxrun/sandbox/docker"
+	"sandboxrun/sandbox/sandboxtest"
+)
+
+const engineSocket = "/var/run/docker.sock"
+
+// brisk are time limits that let a test see a dead engine soon.
+func brisk() docker.Timeouts {
+	return docker.Timeouts{
+		Call: 5 * time.Second, Create: 10 * time.Second, Start: 20 * time.Second,
+		Remove: 5 * time.Second, Teardown: 10 * time.Second,
+		Ping: 2 * time.Second, PingGap: 500 * time.Millisecond,
+	}
+}
+
+// faulty is an engine behind a proxy, and the same engine without one.
+func faulty(t *testing.T) (*sandboxtest.FaultProxy, *docker.Engine) {
+	t.Helper()
+	requireEngine(t)
+	proxy := sandboxtest.NewFaultProxy(t, engineSocket)
+	return proxy, openEngine(t, docker.Config{Host: proxy.Host(), Timeouts: brisk()})
+}
+
+func testSpec(t testing.TB) sandbox.Spec {
+	return sandboxtest.Spec(t, sandboxtest.Options{Image: testImage})
+}
+
+func path(method, part string) func(*http.Request) bool {
+	return func(r *http.Request) bool { return r.Method == method && strings.Contains(r.URL.Path, part) }
+}
+
+func wantUnavailable(t *testing.T, err error, hint string) {
+	t.Helper()
+	var lost *sandbox.UnavailableError
+	if !errors.As(err, &lost) || !strings.Contains(lost.Hint, hint) {
+		t.Errorf("got %v (%+v); want an unavailable engine with the hint %q", err, lost, hint)
+	}
+}
+
+func TestEngineAbsent(t *testing.T) {
+	t.Parallel()
+	e := openEngine(t, docker.Config{Host: "unix:///nonexistent/engine.sock", Timeouts: brisk()})
+	_, err := e.Info(t.Context())
+	wantUnavailable(t, err, "start the engine")
+	_, err = e.Open(t.Context(), testSpec(t))
+	wantUnavailable(t, err, "start the engine")
+	_, err = e.Reap(t.Context(), func(string) bool { return true })
+	wantUnavailable(t, err, "start the engine")
+}
+
+func TestEngineThatHangsIsNamed(t *testing.T) {
+	t.Parallel()
+	proxy, e := faulty(t)
+	proxy.Hang(true)
+	_, err := e.Open(t.Context(), testSpec(t))
+	wantUnavailable(t, err, "does not answer")
+}
+
+func TestEngineTooOld(t *testing.T) {
+	t.Parallel()
+	proxy, e := faulty(t)
+	proxy.Version("1.40")
+	_, err := e.Info(t.Context())
+	wantUnavailable(t, err, "20.10")
+}
+
+func TestMalformedEndpoint(t *testing.T) {
+	t.Parallel()
+	for _, host := range []string{"docker.sock", "ssh://somewhere", "://"} {
+		if _, err := docker.New(docker.Config{Host: host, Dir: t.TempDir()}); err == nil {
+			t.Errorf("%s: no error", host)
+		}
+	}
+}
+
+func TestOpenThatFailsOnTheWayLeavesNothing(t *testing.T) {
+	t.Parallel()
+	for name, fault := range map[string]func(*http.Request) bool{
+		"create":  path("POST", "/containers/create"),
+		"inspect": path("GET", "/json"),
+		"attach":  path("POST", "/attach"),
+		"start":   path("POST", "/start"),
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			proxy, e := faulty(t)
+			spec := testSpec(t)
+			if name == "inspect" {
+				// Only of the container: the image is looked at first.
+				fault = func(r *http.Request) bool {
+					return path("GET", "/json")(r) && strings.Contains(r.URL.Path, "/containers/")
+				}
+			}
+			proxy.Answer(http.StatusInternalServerError, fault)
+			if name == "inspect" {
+				// Removal is confirmed by inspecting; let it heal meanwhile.
+				time.AfterFunc(2*time.Second, proxy.Heal)
+			}
+			box, err := e.Open(t.Context(), spec)
+			if err == nil {
+				box.Close(t.Context())
+				t.Fatal("no error")
+			}
+			if name != "attach" && !strings.Contains(err.Error(), "injected fault") {
+				t.Errorf("got %v", err)
+			}
+			sandboxtest.NothingLeft(t, newEngine(t), spec)
+		})
+	}
+}
+
+func TestOpenWithLostAnswersLeavesNothing(t *testing.T) {
+	t.Parallel()
+	proxy, e := faulty(t)
+	spec := testSpec(t)
+	// The engine creates, the answer never arrives.
+	proxy.AfterAnswer(path("POST", "/containers/create"), func() {
+		proxy.Cut()
+	})
+	if box, err := e.Open(t.Context(), spec); err == nil {
+		box.Close(t.Context())
+		t.Fatal("no error")
+	}
+	sandboxtest.NothingLeft(t, newEngine(t), spec)
+}
+
+func TestCloseConfirmsOrSaysThatItCouldNot(t *testing.T) {
+	t.Parallel()
+	proxy, e := faulty(t)
+	spec := testSpec(t)
+	box, err := e.Open(t.Context(), spec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	proxy.Answer(http.StatusInternalServerError, path("DELETE", "/containers/"))
+	if err := box.Close(t.Context()); err == nil || !strings.Contains(err.Error(), "not confirmed") {
+		t.Errorf("got %v", err)
+	}
+	proxy.Heal()
+	if err := box.Close(t.Context()); err != nil {
+		t.Errorf("second close: %v", err)
+	}
+	sandboxtest.NothingLeft(t, newEngine(t), spec)
+}
+
+func TestEngineLostWhileExecRuns(t *testing.T) {
+	t.Parallel()
+	for name, fault := range map[string]func(*sandboxtest.FaultProxy){
+		"dies":  (*sandboxtest.FaultProxy).Refuse,
+		"hangs": func(p *sandboxtest.FaultProxy) { p.Hang(true) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			proxy, e := faulty(t)
+			spec := testSpec(t)
+			box, err := e.Open(t.Context(), spec)
+			if err != nil {
+				t.Fatal(err)
+			}
+			up := &once{do: func() { fault(proxy) }}
+			begin := time.Now()
+			_, err = box.Exec(t.Context(), sandbox.Command{Argv: []string{"/bin/sh", "-c", "echo up; sleep 1000"}, Stdout: up})
+			wantUnavailable(t, err, "")
+			if took := time.Since(begin); took > 30*time.Second {
+				t.Errorf("took %s", took)
+			}
+			if _, again := box.Exec(t.Context(), sandbox.Command{Argv: []string{"true"}}); again != err {
+				t.Errorf("a later exec: %v, not %v", again, err)
+			}
+			if err := box.Close(t.Context()); err == nil {
+				t.Error("close confirmed what it cannot know")
+			}
+			// What is left is found by a later Reap.
+			direct := newEngine(t)
+			left, err := direct.Reap(context.WithoutCancel(t.Context()), func(owner string) bool { return owner != spec.Owner })
+			if err != nil || len(left) != 1 {
+				t.Errorf("reaped %v, %v", left, err)
+			}
+		})
+	}
+}
+
+func TestStreamsCutInTheMiddleAreNoSuccess(t *testing.T) {
+	t.Parallel()
+	proxy, e := faulty(t)
+	spec := testSpec(t)
+	box, err := e.Open(t.Context(), spec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = box.Exec(t.Context(), sandbox.Command{
+		Argv: []string{"/bin/sh", "-c", "echo up; cat; sleep 1000"}, Stdout: &once{do: proxy.Cut},
+	})
+	if err == nil {
+		t.Error("no error")
+	}
+	if err := box.Close(t.Context()); err != nil {
+		t.Error(err)
+	}
+	sandboxtest.NothingLeft(t, newEngine(t), spec)
+}
+
+func TestSlowEngineIsWaitedFor(t *testing.T) {
+	t.Parallel()
+	proxy, e := faulty(t)
+	proxy.Slow(100 * time.Millisecond)
+	spec := testSpec(t)
+	box, err := e.Open(t.Context(), spec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	exit, err := box.Exec(t.Context(), sandbox.Command{Argv: []string{"/bin/sh", "-c", "exit 3"}, Stdout: io.Discard})
+	if err != nil || exit.Code != 3 {
+		t.Errorf("%+v, %v", exit, err)
+	}
+	if err := box.Close(t.Context()); err != nil {
+		t.Error(err)
+	}
+	sandboxtest.NothingLeft(t, newEngine(t), spec)
+}
+
+type once struct {
+	sync.Once
+	do func()
+}
+
+func (w *once) Write(p []byte) (int, error) {
+	w.Do(w.do)
+	return len(p), nil
+}

@@ -1,0 +1,131 @@
+package docker
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"sync"
+
+	"github.com/docker/docker/api/types"
+	"github.com/docker/docker/api/types/container"
+
+	"sandboxrun/sandbox"
+)
+
+// guestTail is how much of the guest's standard error is kept for messages.
+const guestTail = 4 << 10
+
+// guest is the main process as seen from outside: what Stdio returns.
+type guest struct {
+	box    *box
+	out    *io.PipeReader
+	in     *io.PipeWriter // fed by the stream from the engine
+	stderr tail
+
+	mu     sync.Mutex
+	stream *types.HijackedResponse
+	closed bool
+}
+
+func newGuest(b *box) *guest {
+	g := &guest{box: b, stderr: tail{max: guestTail}}
+	g.out, g.in = io.Pipe()
+	return g
+}
+
+// Stdio is the guest's standard input and output; see sandbox.Sandbox.
+func (b *box) Stdio() io.ReadWriteCloser { return b.guest }
+
+// attach connects to the container before it starts, so that no byte is lost.
+func (b *box) attach(ctx context.Context) error {
+	e := b.engine
+	stream, err := hijack(ctx, e, "attach to container", func(ctx context.Context) (types.HijackedResponse, error) {
+		return e.client.ContainerAttach(ctx, b.container, container.AttachOptions{Stream: true, Stdin: true, Stdout: true, Stderr: true})
+	})
+	if err != nil {
+		return err
+	}
+	g := b.guest
+	g.mu.Lock()
+	g.stream = &stream
+	g.mu.Unlock()
+	b.work.Go(func() {
+		err := splitFrames(stream.Reader, dropping{g.in}, &g.stderr)
+		if errors.Is(err, errFrame) {
+			b.end(fmt.Errorf("read from guest: %w", err))
+		}
+		// Whatever ended the stream, to a reader the box is gone.
+		g.in.Close()
+		b.noticeEnd()
+	})
+	return nil
+}
+
+// dropping goes on when nobody reads any more: the guest must not block.
+type dropping struct{ to *io.PipeWriter }
+
+func (d dropping) Write(p []byte) (int, error) {
+	if n, err := d.to.Write(p); err != nil && !errors.Is(err, io.ErrClosedPipe) {
+		return n, err
+	}
+	return len(p), nil
+}
+
+// Read returns what the guest wrote, and io.EOF when the box is gone.
+func (g *guest) Read(p []byte) (int, error) { return g.out.Read(p) }
+
+// Write passes p to the guest. It fails when the box has ended.
+func (g *guest) Write(p []byte) (int, error) {
+	g.mu.Lock()
+	stream, closed := g.stream, g.closed
+	g.mu.Unlock()
+	if closed || stream == nil {
+		return 0, sandbox.ErrClosed
+	}
+	n, err := stream.Conn.Write(p)
+	if err != nil {
+		if cause := context.Cause(g.box.life); cause != nil {
+			err = cause
+		}
+		return n, fmt.Errorf("write to guest: %w", err)
+	}
+	return n, nil
+}
+
+// Close ends the guest's input, and so the guest; what it still writes is
+// dropped.
+func (g *guest) Close() error {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.closed || g.stream == nil {
+		return nil
+	}
+	g.closed = true
+	g.out.Close()
+	if err := g.stream.CloseWrite(); err != nil && !errors.Is(err, net.ErrClosed) {
+		return fmt.Errorf("close guest input: %w", err)
+	}
+	return nil
+}
+
+// abandon cuts the connection, which ends every read and write.
+func (g *guest) abandon() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.closed = true
+	if g.stream != nil {
+		g.stream.Close()
+	}
+	g.in.Close()
+}
+
+// hijack is ask for a call that takes over its connection.
+func hijack(ctx context.Context, e *Engine, op string, call func(context.Context) (types.HijackedResponse, error)) (types.HijackedResponse, error) {
+	return ask(ctx, e, op, e.timeouts.Start, func(ctx context.Context) (types.HijackedResponse, error) {
+		ctx, release := held(ctx)
+		defer release()
+		return call(ctx)
+	})
+}

@@ -1,0 +1,96 @@
+package docker
+
+import (
+	"fmt"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/docker/docker/api/types/mount"
+
+	"sandboxrun/sandbox"
+)
+
+// bind is a mount that sees nothing mounted below or later on the host.
+// Unlike the textual form, this one takes any character in a path.
+func bind(source, target string, readOnly bool) mount.Mount {
+	return mount.Mount{
+		Type:        mount.TypeBind,
+		Source:      source,
+		Target:      target,
+		ReadOnly:    readOnly,
+		BindOptions: &mount.BindOptions{Propagation: mount.PropagationRPrivate, NonRecursive: true},
+	}
+}
+
+func readOnly(source, target string) mount.Mount { return bind(source, target, true) }
+
+// treeMount mounts the tree: a plain directory, or the volume that holds the
+// overlay. NoCopy keeps the engine from filling the tree from the image.
+func treeMount(t sandbox.Tree, volume string) mount.Mount {
+	if t.Dir != "" {
+		return bind(t.Dir, sandbox.WorkDir, false)
+	}
+	return mount.Mount{
+		Type:          mount.TypeVolume,
+		Source:        volume,
+		Target:        sandbox.WorkDir,
+		VolumeOptions: &mount.VolumeOptions{NoCopy: true},
+	}
+}
+
+// checkTree refuses a tree that is not exactly one of the two layouts, or whose
+// directories are not plain absolute directories.
+func checkTree(t sandbox.Tree) error {
+	layers := slices.Concat(t.Lower, []string{t.Upper, t.Work})
+	switch {
+	case t.Dir != "" && (len(t.Lower) > 0 || t.Upper != "" || t.Work != ""):
+		return fmt.Errorf("tree: both a directory and an overlay")
+	case t.Dir != "":
+		return checkDir(t.Dir)
+	case len(t.Lower) == 0 || t.Upper == "" || t.Work == "":
+		return fmt.Errorf("tree: an overlay needs lower, upper and work directories")
+	}
+	for _, dir := range layers {
+		if err := checkDir(dir); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// checkDir does not follow a link in the last place: something that ran earlier
+// may have put it there.
+func checkDir(dir string) error {
+	if !filepath.IsAbs(dir) || filepath.Clean(dir) != dir {
+		return fmt.Errorf("tree: %q is not a clean absolute path", dir)
+	}
+	info, err := os.Lstat(dir)
+	if err != nil {
+		return fmt.Errorf("tree: %w", err)
+	}
+	if !info.IsDir() {
+		return fmt.Errorf("tree: %s is not a directory", dir)
+	}
+	return nil
+}
+
+func checkBinds(binds []sandbox.Bind) error {
+	for _, b := range binds {
+		if !filepath.IsAbs(b.Source) || filepath.Clean(b.Source) != b.Source {
+			return fmt.Errorf("bind: source %q is not a clean absolute path", b.Source)
+		}
+		if !path.IsAbs(b.Target) || path.Clean(b.Target) != b.Target || b.Target == "/" {
+			return fmt.Errorf("bind: target %q is not a clean absolute path in the box", b.Target)
+		}
+		if within(b.Target, "/proc") || within(b.Target, "/sys") || within(b.Target, "/dev") {
+			return fmt.Errorf("bind: target %s belongs to the kernel", b.Target)
+		}
+	}
+	return nil
+}
+
+// within reports whether p is dir or below it.
+func within(p, dir string) bool { return p == dir || strings.HasPrefix(p, dir+"/") }

@@ -1,0 +1,170 @@
+package docker
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/containerd/errdefs"
+	"github.com/docker/docker/api/types/container"
+
+	"sandboxrun/sandbox"
+)
+
+// Open creates and starts a box; see sandbox.Engine. The context bounds Open
+// only: the box lives until Close, or until it hits a limit.
+func (e *Engine) Open(ctx context.Context, s sandbox.Spec) (sandbox.Sandbox, error) {
+	s.Limits = withDefaults(s.Limits)
+	if err := check(s); err != nil {
+		return nil, fmt.Errorf("open box: %w", err)
+	}
+	about, err := e.nature(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("open box: %w", err)
+	}
+	if err := checkNature(about); err != nil {
+		return nil, fmt.Errorf("open box: %w", err)
+	}
+	img, err := e.resolve(ctx, s.Image)
+	if err != nil {
+		return nil, fmt.Errorf("open box: %w", err)
+	}
+	b := newBox(ctx, e, s, img)
+	err = b.build(ctx, img, about)
+	if cause := context.Cause(b.life); cause != nil {
+		err = cause
+	}
+	close(b.built)
+	if err != nil {
+		return nil, fmt.Errorf("open box: %w", errors.Join(err, b.Close(ctx)))
+	}
+	return b, nil
+}
+
+// build goes through the steps of Open, each of which leaves what Close removes.
+func (b *box) build(ctx context.Context, img image, about sandbox.Info) error {
+	e, now := b.engine, time.Now()
+	etc, err := etcMounts(e.dir)
+	if err != nil {
+		return err
+	}
+	r, err := e.newRecipe(b.spec, img, setting{
+		etc: etc, now: now,
+		noNetworking: bringsLoopbackUp(cmp.Or(b.spec.Runtime, about.DefaultRun)),
+	})
+	if err != nil {
+		return err
+	}
+	b.watchDisk(b.spec.Tree, b.spec.Limits)
+	if b.spec.Tree.Dir == "" {
+		b.volume = volumeName(b.spec.Owner, b.spec.Role)
+		if err := e.createVolume(ctx, b.spec, now); err != nil {
+			return err
+		}
+	}
+	made, err := b.create(ctx, r)
+	if err != nil {
+		return err
+	}
+	if err := keepsPromises(r, made); err != nil {
+		return err
+	}
+	b.details.Runtime = made.HostConfig.Runtime
+	if err := b.watchEvents(ctx, made.Created); err != nil {
+		return err
+	}
+	if err := b.attach(ctx); err != nil {
+		return err
+	}
+	if err := b.disk.measured(ctx); err != nil {
+		return err
+	}
+	if err := b.start(ctx); err != nil {
+		return err
+	}
+	b.watchCounters()
+	b.watchEngine()
+	return nil
+}
+
+// create makes the container and returns what the engine says it made. When the
+// answer was lost the container may exist all the same, so it is named for
+// removal before it is asked for; a conflict means that the name is another
+// box's.
+func (b *box) create(ctx context.Context, r recipe) (container.InspectResponse, error) {
+	var none container.InspectResponse
+	e := b.engine
+	b.container = r.Name
+	answer, err := ask(ctx, e, "create container", e.timeouts.Create, func(ctx context.Context) (container.CreateResponse, error) {
+		return e.client.ContainerCreate(ctx, r.Config, r.Host, r.Network, nil, r.Name)
+	})
+	if errdefs.IsConflict(err) {
+		b.container, b.volume = "", ""
+	}
+	if err != nil {
+		return none, err
+	}
+	b.container, b.details.ID = answer.ID, answer.ID
+	return b.inspect(ctx)
+}
+
+func (b *box) inspect(ctx context.Context) (container.InspectResponse, error) {
+	e := b.engine
+	return ask(ctx, e, "inspect container", e.timeouts.Call, func(ctx context.Context) (container.InspectResponse, error) {
+		return e.client.ContainerInspect(ctx, b.container)
+	})
+}
+
+func (b *box) start(ctx context.Context) error {
+	e := b.engine
+	err := order(ctx, e, "start container", e.timeouts.Start, func(ctx context.Context) error {
+		return e.client.ContainerStart(ctx, b.container, container.StartOptions{})
+	})
+	if err != nil && b.volume != "" && overlayRefused(err) {
+		return fmt.Errorf("%w: %w", sandbox.ErrOverlayUnsupported, err)
+	}
+	return err
+}
+
+// check refuses what no engine should be asked.
+func check(s sandbox.Spec) error {
+	if err := checkNames(s); err != nil {
+		return err
+	}
+	if s.User.UID <= 0 || s.User.GID <= 0 || s.User.UID > math.MaxInt32 || s.User.GID > math.MaxInt32 {
+		return fmt.Errorf("user %d:%d: neither number may be 0", s.User.UID, s.User.GID)
+	}
+	if len(s.Guest) == 0 || s.Guest[0] == "" {
+		return errors.New("no guest command")
+	}
+	if err := checkTree(s.Tree); err != nil {
+		return err
+	}
+	return checkBinds(s.Binds)
+}
+
+// withDefaults fills what the Spec leaves open. Negative limits, which some
+// engines read as "none", take the default too.
+func withDefaults(l sandbox.Limits) sandbox.Limits {
+	d := sandbox.DefaultLimits()
+	or := func(asked *int64, fallback int64) {
+		if *asked <= 0 {
+			*asked = fallback
+		}
+	}
+	or(&l.MemoryBytes, d.MemoryBytes)
+	or(&l.PIDs, d.PIDs)
+	or(&l.DiskBytes, d.DiskBytes)
+	or(&l.DiskInodes, d.DiskInodes)
+	or(&l.FreeBytes, d.FreeBytes)
+	or(&l.OutputBytes, d.OutputBytes)
+	or(&l.TmpBytes, d.TmpBytes)
+	or(&l.OpenFiles, d.OpenFiles)
+	if !(l.CPUs >= 0.01) || math.IsInf(l.CPUs, 1) {
+		l.CPUs = d.CPUs
+	}
+	return l
+}

@@ -1,0 +1,126 @@
+package docker
+
+import (
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/docker/docker/api/types/container"
+	"github.com/docker/docker/api/types/mount"
+	"github.com/docker/docker/api/types/network"
+	"github.com/docker/go-units"
+
+	"sandboxrun/sandbox"
+)
+
+const (
+	hostname = "sandbox"
+	// shmBytes is the size of /dev/shm; it is charged to the memory limit.
+	shmBytes = 64 << 20
+	// runBytes is the size of /run.
+	runBytes = 16 << 20
+	// fileSlack lets a single file grow past the disk limit by so much that
+	// the watchdog, not SIGXFSZ, is what ends the box.
+	fileSlack = 1 << 20
+	// cpuPeriod is the kernel's default scheduling period. Period and quota
+	// are used, not NanoCPUs, because the engine refuses more NanoCPUs than
+	// its machine has, and "at most four" must work on two.
+	cpuPeriod = 100_000
+)
+
+// recipe is the whole of a create request.
+type recipe struct {
+	Name    string
+	Config  *container.Config
+	Host    *container.HostConfig
+	Network *network.NetworkingConfig
+}
+
+// setting is what a recipe takes from the engine and the moment.
+type setting struct {
+	etc []mount.Mount
+	// noNetworking spares the engine the set-up of the network mode "none".
+	noNetworking bool
+	now          time.Time
+}
+
+// newRecipe builds the hardened container from zero: what is not written here
+// is not asked for, and what an image could bring along is overridden.
+func (e *Engine) newRecipe(s sandbox.Spec, img image, at setting) (recipe, error) {
+	user := fmt.Sprintf("%d:%d", s.User.UID, s.User.GID)
+	profile, _ := seccompProfile()
+	yes := true
+	mounts := append([]mount.Mount{treeMount(s.Tree, volumeName(s.Owner, s.Role))}, at.etc...)
+	for _, b := range s.Binds {
+		mounts = append(mounts, readOnly(b.Source, b.Target))
+	}
+	tmpfs := map[string]string{
+		sandbox.TempDir: tmpfsOptions(s.User, s.Limits.TmpBytes, "exec,mode=1777"),
+		sandbox.Home:    tmpfsOptions(s.User, s.Limits.TmpBytes, "exec,mode=0700"),
+		"/run":          tmpfsOptions(s.User, runBytes, "noexec,mode=0755"),
+	}
+	if err := coverVolumes(tmpfs, mounts, img.volumes, s); err != nil {
+		return recipe{}, err
+	}
+	return recipe{
+		Name: boxName(s.Owner, s.Role),
+		Config: &container.Config{
+			Image:           img.id,
+			Hostname:        hostname,
+			User:            user,
+			Env:             environment(img.env, s.Env),
+			Entrypoint:      s.Guest,
+			Cmd:             nil,
+			WorkingDir:      sandbox.WorkDir,
+			AttachStdin:     true,
+			AttachStdout:    true,
+			AttachStderr:    true,
+			OpenStdin:       true,
+			StdinOnce:       true,
+			NetworkDisabled: at.noNetworking,
+			Healthcheck:     &container.HealthConfig{Test: []string{"NONE"}},
+			StopSignal:      "SIGKILL",
+			Labels:          e.labels(s, at.now),
+		},
+		Host: &container.HostConfig{
+			NetworkMode:    network.NetworkNone,
+			IpcMode:        container.IPCModePrivate,
+			CgroupnsMode:   container.CgroupnsModePrivate,
+			CapDrop:        []string{"ALL"},
+			SecurityOpt:    []string{"no-new-privileges:true", "seccomp=" + profile},
+			ReadonlyRootfs: true,
+			Tmpfs:          tmpfs,
+			ShmSize:        shmBytes,
+			LogConfig:      container.LogConfig{Type: "none"},
+			RestartPolicy:  container.RestartPolicy{Name: container.RestartPolicyDisabled},
+			OomScoreAdj:    500,
+			Runtime:        s.Runtime,
+			Init:           &yes,
+			Mounts:         mounts,
+			Resources: container.Resources{
+				Memory:     s.Limits.MemoryBytes,
+				MemorySwap: s.Limits.MemoryBytes,
+				CPUPeriod:  cpuPeriod,
+				CPUQuota:   int64(s.Limits.CPUs * cpuPeriod),
+				PidsLimit:  &s.Limits.PIDs,
+				Ulimits: []*units.Ulimit{
+					{Name: "core", Soft: 0, Hard: 0},
+					{Name: "fsize", Soft: s.Limits.DiskBytes + fileSlack, Hard: s.Limits.DiskBytes + fileSlack},
+					{Name: "nofile", Soft: s.Limits.OpenFiles, Hard: s.Limits.OpenFiles},
+				},
+			},
+		},
+		Network: &network.NetworkingConfig{},
+	}, nil
+}
+
+// tmpfsOptions always names uid and gid: mode is ignored where the mount point
+// exists in the image, ownership never is. The engine adds noexec by itself
+// unless told "exec".
+func tmpfsOptions(u sandbox.User, size int64, rest string) string {
+	inodes := max(size/4096, 1024)
+	return "rw,nosuid,nodev," + rest +
+		",size=" + strconv.FormatInt(size, 10) +
+		",nr_inodes=" + strconv.FormatInt(inodes, 10) +
+		",uid=" + strconv.Itoa(u.UID) + ",gid=" + strconv.Itoa(u.GID)
+}

@@ -1,0 +1,53 @@
+package docker
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/moby/profiles/seccomp"
+	"github.com/opencontainers/runtime-spec/specs-go"
+)
+
+func TestSeccompProfileIsReadableAndStrict(t *testing.T) {
+	t.Parallel()
+	text, hash := seccompProfile()
+	if len(hash) != 64 {
+		t.Errorf("hash %q", hash)
+	}
+	// Even for a process with every capability nothing more is allowed.
+	all := []string{"CAP_SYS_ADMIN", "CAP_SYS_PTRACE", "CAP_SYS_MODULE", "CAP_BPF", "CAP_PERFMON", "CAP_DAC_READ_SEARCH", "CAP_SYS_CHROOT"}
+	profile, err := seccomp.LoadProfile(text, &specs.Spec{Process: &specs.Process{Capabilities: &specs.LinuxCapabilities{Bounding: all}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if profile.DefaultAction != specs.ActErrno {
+		t.Errorf("default action %s", profile.DefaultAction)
+	}
+	allowed := map[string]bool{}
+	for _, rule := range profile.Syscalls {
+		if rule.Action == specs.ActAllow && len(rule.Args) == 0 {
+			for _, name := range rule.Names {
+				allowed[name] = true
+			}
+		}
+	}
+	for _, name := range []string{
+		"mount", "umount2", "unshare", "setns", "bpf", "perf_event_open", "init_module", "kexec_load", "keyctl", "add_key",
+		"open_by_handle_at", "userfaultfd", "io_uring_setup", "pivot_root", "chroot", "reboot", "swapon", "clone", "clone3",
+		"quotactl", "syslog", "acct", "ptrace_unknown", "socket", "personality", "fsopen", "move_mount",
+	} {
+		if allowed[name] {
+			t.Errorf("%s is allowed", name)
+		}
+	}
+	for _, name := range []string{"read", "openat", "execve", "futex", "epoll_wait"} {
+		if !allowed[name] {
+			t.Errorf("%s is not allowed", name)
+		}
+	}
+	if !slices.ContainsFunc(profile.Syscalls, func(s specs.LinuxSyscall) bool {
+		return slices.Contains(s.Names, "clone3") && s.Action == specs.ActErrno && s.ErrnoRet != nil
+	}) {
+		t.Error("clone3 does not fail with ENOSYS, which the C library needs to fall back")
+	}
+}

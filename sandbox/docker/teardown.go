@@ -1,0 +1,118 @@
+package docker
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/containerd/errdefs"
+	"github.com/docker/docker/api/types/container"
+)
+
+// retryPause is the first pause between attempts to remove; it doubles.
+const retryPause = 100 * time.Millisecond
+
+// teardown returns a context for clearing away, which must also happen when ctx
+// has ended. It is one of the two places where a context is cut from its parent.
+func (e *Engine) teardown(ctx context.Context) (context.Context, context.CancelFunc) {
+	return context.WithTimeoutCause(context.WithoutCancel(ctx), e.timeouts.Teardown,
+		&lateError{"removal", e.timeouts.Teardown})
+}
+
+// remove clears the box away and returns when the engine confirms that it is
+// gone. Concurrent calls take turns; after a success it does nothing.
+func (b *box) remove(ctx context.Context) error {
+	b.removal.Lock()
+	defer b.removal.Unlock()
+	if b.removed {
+		return nil
+	}
+	ctx, cancel := b.engine.teardown(ctx)
+	defer cancel()
+	if err := b.engine.removeContainer(ctx, b.container); err != nil {
+		return err
+	}
+	if err := b.engine.removeVolume(ctx, b.volume); err != nil {
+		return err
+	}
+	b.removed = true
+	return nil
+}
+
+// removeContainer kills and removes a container with its anonymous volumes and
+// waits until the engine knows nothing of it.
+func (e *Engine) removeContainer(ctx context.Context, id string) error {
+	if id == "" {
+		return nil
+	}
+	return persist(ctx, "remove container "+id, func() (gone bool, err error) {
+		err = order(ctx, e, "remove container", e.timeouts.Remove, func(ctx context.Context) error {
+			return e.client.ContainerRemove(ctx, id, container.RemoveOptions{Force: true, RemoveVolumes: true})
+		})
+		if errdefs.IsNotFound(err) {
+			return true, nil
+		}
+		if err != nil && !errdefs.IsConflict(err) {
+			// Whatever stood in the way of removing, nothing may go on running.
+			kill := order(ctx, e, "kill container", e.timeouts.Call, func(ctx context.Context) error {
+				return e.client.ContainerKill(ctx, id, "KILL")
+			})
+			if errdefs.IsNotFound(kill) {
+				return true, nil
+			}
+			return false, err
+		}
+		_, look := ask(ctx, e, "inspect container", e.timeouts.Call, func(ctx context.Context) (container.InspectResponse, error) {
+			return e.client.ContainerInspect(ctx, id)
+		})
+		if errdefs.IsNotFound(look) {
+			return true, nil
+		}
+		return false, errors.Join(err, look)
+	})
+}
+
+// removeVolume removes a named volume, which unmounts it.
+func (e *Engine) removeVolume(ctx context.Context, name string) error {
+	if name == "" {
+		return nil
+	}
+	return persist(ctx, "remove volume "+name, func() (gone bool, err error) {
+		err = order(ctx, e, "remove volume", e.timeouts.Remove, func(ctx context.Context) error {
+			return e.client.VolumeRemove(ctx, name, false)
+		})
+		if err == nil || errdefs.IsNotFound(err) {
+			return true, nil
+		}
+		return false, err
+	})
+}
+
+// persist calls attempt until it reports gone or ctx ends.
+func persist(ctx context.Context, op string, attempt func() (gone bool, err error)) error {
+	pause := retryPause
+	for {
+		gone, err := attempt()
+		if gone {
+			return nil
+		}
+		if ctx.Err() == nil {
+			wait(ctx, pause)
+			pause = min(2*pause, 3*time.Second)
+		}
+		if ctx.Err() != nil {
+			return fmt.Errorf("%s: not confirmed: %w", op, errors.Join(err, context.Cause(ctx)))
+		}
+	}
+}
+
+// wait pauses for d or until ctx ends.
+func wait(ctx context.Context, d time.Duration) {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-ctx.Done():
+	}
+}

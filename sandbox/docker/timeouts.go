@@ -1,0 +1,88 @@
+package docker
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"time"
+)
+
+// Timeouts bounds what the engine may take. A zero field takes its default.
+type Timeouts struct {
+	Call     time.Duration // one short question or order
+	Create   time.Duration // creating a container or a volume
+	Start    time.Duration // starting a container, mounts included
+	Remove   time.Duration // one attempt to remove a container or a volume
+	Teardown time.Duration // all attempts together
+	Build    time.Duration // building an image
+	Ping     time.Duration // one sign of life while a box is open
+	PingGap  time.Duration // pause between two of them
+	Linger   time.Duration // silence after which a finished exec is left by its stream
+}
+
+// DefaultTimeouts are generous for a busy machine, except Ping: two missed in
+// a row mean that the engine is lost, about 14 seconds after it was.
+func DefaultTimeouts() Timeouts {
+	return Timeouts{
+		Call:     20 * time.Second,
+		Create:   60 * time.Second,
+		Start:    90 * time.Second,
+		Remove:   20 * time.Second,
+		Teardown: 45 * time.Second,
+		Build:    time.Hour,
+		Ping:     4 * time.Second,
+		PingGap:  3 * time.Second,
+		Linger:   time.Second,
+	}
+}
+
+func (t Timeouts) withDefaults() Timeouts {
+	d := DefaultTimeouts()
+	return Timeouts{
+		Call:     cmp.Or(t.Call, d.Call),
+		Create:   cmp.Or(t.Create, d.Create),
+		Start:    cmp.Or(t.Start, d.Start),
+		Remove:   cmp.Or(t.Remove, d.Remove),
+		Teardown: cmp.Or(t.Teardown, d.Teardown),
+		Build:    cmp.Or(t.Build, d.Build),
+		Ping:     cmp.Or(t.Ping, d.Ping),
+		PingGap:  cmp.Or(t.PingGap, d.PingGap),
+		Linger:   cmp.Or(t.Linger, d.Linger),
+	}
+}
+
+// lateError is the cause of a context whose named time ran out.
+type lateError struct {
+	op    string
+	after time.Duration
+}
+
+func (e *lateError) Error() string { return fmt.Sprintf("no answer to %s in %s", e.op, e.after) }
+
+// ask puts one question to the engine with a deadline of its own. Its errors
+// are: the cause of ctx when that ended, *sandbox.UnavailableError when the
+// engine is late or gone, else the engine's answer wrapped with op.
+func ask[T any](ctx context.Context, e *Engine, op string, limit time.Duration, question func(context.Context) (T, error)) (T, error) {
+	limited, cancel := context.WithTimeoutCause(ctx, limit, &lateError{op, limit})
+	defer cancel()
+	answer, err := question(limited)
+	if err == nil {
+		return answer, nil
+	}
+	var none T
+	if ctx.Err() != nil {
+		return none, fmt.Errorf("%s: %w", op, context.Cause(ctx))
+	}
+	if limited.Err() != nil {
+		err = context.Cause(limited)
+	}
+	return none, e.explain(op, err)
+}
+
+// order is ask for a call that answers with nothing.
+func order(ctx context.Context, e *Engine, op string, limit time.Duration, call func(context.Context) error) error {
+	_, err := ask(ctx, e, op, limit, func(ctx context.Context) (struct{}, error) {
+		return struct{}{}, call(ctx)
+	})
+	return err
+}

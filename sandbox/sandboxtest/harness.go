@@ -1,0 +1,176 @@
+package sandboxtest
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"sandboxrun/sandbox"
+)
+
+// patience bounds a test that would otherwise hang; a busy machine needs far
+// less.
+const patience = 3 * time.Minute
+
+type suite struct {
+	newEngine func(t *testing.T) sandbox.Engine
+	options   Options
+}
+
+// room is one open box with what is needed to look at it.
+type room struct {
+	sandbox.Sandbox
+	t      *testing.T
+	ctx    context.Context
+	engine sandbox.Engine
+	spec   sandbox.Spec
+}
+
+// User is who processes in test boxes are: never root, and able to write what
+// the test makes.
+func User() sandbox.User {
+	if uid := os.Getuid(); uid != 0 {
+		return sandbox.User{UID: uid, GID: os.Getgid()}
+	}
+	return sandbox.User{UID: 10001, GID: 10001}
+}
+
+// Dir makes a directory that belongs to User and is removed with the test.
+func Dir(t testing.TB) string {
+	t.Helper()
+	dir := filepath.Join(t.TempDir(), "tree")
+	if err := os.Mkdir(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	give(t, dir)
+	return dir
+}
+
+func give(t testing.TB, path string) {
+	t.Helper()
+	if u := User(); os.Getuid() == 0 {
+		if err := os.Lchown(path, u.UID, u.GID); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// Spec is a small box with cat as its guest: it echoes its input and lives as
+// long as that is open.
+func Spec(t testing.TB, o Options) sandbox.Spec {
+	return sandbox.Spec{
+		Owner:   "t" + rand.Text(),
+		Role:    "test",
+		Image:   o.Image,
+		Runtime: o.Runtime,
+		User:    User(),
+		Tree:    sandbox.Tree{Dir: Dir(t)},
+		Guest:   []string{"/bin/cat"},
+		Limits: sandbox.Limits{
+			MemoryBytes: 256 << 20, TmpBytes: 16 << 20, OutputBytes: 64 << 20,
+			DiskBytes: 256 << 20, CPUs: 1, PIDs: 256,
+		},
+	}
+}
+
+// open opens a box and, at the end of the test, closes it and proves that
+// nothing of it is left.
+func (s suite) open(t *testing.T, change func(*sandbox.Spec)) room {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	t.Cleanup(cancel)
+	spec := Spec(t, s.options)
+	if change != nil {
+		change(&spec)
+	}
+	engine := s.newEngine(t)
+	box, err := engine.Open(ctx, spec)
+	if err != nil {
+		t.Fatalf("open: %v", err)
+	}
+	t.Cleanup(func() {
+		if err := box.Close(ctx); err != nil {
+			t.Errorf("close: %v", err)
+		}
+		NothingLeft(t, engine, spec)
+	})
+	return room{Sandbox: box, t: t, ctx: ctx, engine: engine, spec: spec}
+}
+
+// NothingLeft fails the test when the engine knows anything of the owner of s or
+// the kernel has one of its directories mounted.
+func NothingLeft(t testing.TB, e sandbox.Engine, s sandbox.Spec) {
+	t.Helper()
+	left, err := e.Reap(context.WithoutCancel(t.Context()), func(owner string) bool { return owner != s.Owner })
+	if err != nil || len(left) > 0 {
+		t.Errorf("left behind: %v, %v", left, err)
+	}
+	mounts, err := os.ReadFile("/proc/self/mountinfo")
+	if err != nil {
+		t.Error(err)
+	}
+	for _, dir := range append([]string{s.Tree.Dir, s.Tree.Upper}, s.Tree.Lower...) {
+		if dir != "" && bytes.Contains(mounts, []byte(dir)) {
+			t.Errorf("still mounted: %s", dir)
+		}
+	}
+}
+
+// result is what a finished process left.
+type result struct {
+	sandbox.Exit
+	out, err string
+}
+
+// sh runs a script and fails the test when that is not possible.
+func (r room) sh(script string) result {
+	r.t.Helper()
+	res, err := r.try(r.ctx, script)
+	if err != nil {
+		r.t.Fatalf("exec %q: %v", script, err)
+	}
+	return res
+}
+
+func (r room) try(ctx context.Context, script string) (result, error) {
+	var out, errs bytes.Buffer
+	exit, err := r.Exec(ctx, sandbox.Command{Argv: []string{"/bin/sh", "-c", script}, Stdout: &out, Stderr: &errs})
+	return result{exit, out.String(), errs.String()}, err
+}
+
+// want fails the test when the script does not print exactly out.
+func (r room) want(script, out string) {
+	r.t.Helper()
+	if got := r.sh(script); strings.TrimSpace(got.out) != out {
+		r.t.Errorf("%q printed %q, %q and exited %d; want %q", script, got.out, got.err, got.Code, out)
+	}
+}
+
+// marker is a number of seconds to sleep that no other process of this machine
+// sleeps.
+func marker() string { return strconv.Itoa(100000 + int(time.Now().UnixNano()%800000000)) }
+
+// processes counts the processes of this machine with word among their arguments.
+func processes(t testing.TB, word string) int {
+	t.Helper()
+	lines, err := filepath.Glob("/proc/[0-9]*/cmdline")
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := 0
+	for _, line := range lines {
+		argv, _ := os.ReadFile(line) // may have ended since
+		for _, arg := range bytes.Split(argv, []byte{0}) {
+			if string(arg) == word {
+				n++
+			}
+		}
+	}
+	return n
+}
