@@ -1,0 +1,78 @@
+package gitdiff
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+)
+
+const (
+	maxAlternates     = 1 << 20 // bytes of an objects/info/alternates file
+	maxAlternateDepth = 5       // git's own limit of alternates that name alternates
+)
+
+// objectDirs lists an object directory and all those it borrows from, each once, nearest first. A borrowed directory
+// that is not there is passed over, as git does: what it held is missed by name when it is wanted.
+func objectDirs(objects string) ([]string, error) {
+	var dirs []string
+	seen := map[string]bool{}
+	var add func(dir string, depth int) error
+	add = func(dir string, depth int) error {
+		resolved, err := filepath.EvalSymlinks(dir)
+		if err != nil {
+			if depth > 0 {
+				return nil
+			}
+			return err
+		}
+		if info, err := os.Stat(resolved); err != nil || !info.IsDir() || seen[resolved] {
+			return err
+		}
+		seen[resolved] = true
+		dirs = append(dirs, resolved)
+		if depth == maxAlternateDepth {
+			return nil
+		}
+		text, err := readSmall(filepath.Join(resolved, "info", "alternates"), maxAlternates)
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		for line := range strings.Lines(string(text)) {
+			path := alternatePath(strings.TrimSuffix(line, "\n"))
+			if path == "" {
+				continue
+			}
+			if !filepath.IsAbs(path) {
+				path = filepath.Join(resolved, path)
+			}
+			if err := add(path, depth+1); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	if err := add(objects, 0); err != nil {
+		return nil, err
+	}
+	return dirs, nil
+}
+
+// alternatePath is the path of one line of an alternates file; empty for comments and blanks. Paths with odd characters
+// are in C quotes, of which Go's are a superset for what git writes. See link_alt_odb_entries in git's object-file.c.
+func alternatePath(line string) string {
+	if strings.HasPrefix(line, "#") {
+		return ""
+	}
+	if strings.HasPrefix(line, `"`) {
+		if unquoted, err := strconv.Unquote(line); err == nil {
+			return unquoted
+		}
+	}
+	return line
+}

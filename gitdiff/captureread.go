@@ -1,0 +1,178 @@
+package gitdiff
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+
+	"github.com/go-git/go-git/v5/plumbing"
+	"github.com/go-git/go-git/v5/plumbing/filemode"
+	"github.com/go-git/go-git/v5/plumbing/object"
+	"golang.org/x/sys/unix"
+)
+
+// names lists a directory in byte order, stopping at the budget.
+func (c *capturer) names(d *directory) ([]string, error) {
+	var names []string
+	for {
+		batch, err := d.f.Readdirnames(1024)
+		names = append(names, batch...)
+		if c.snap.Files += len(batch); c.snap.Files > c.budget.Files {
+			return nil, &BudgetError{Code: TooManyFiles, What: "files", Limit: int64(c.budget.Files)}
+		}
+		if errors.Is(err, io.EOF) {
+			slices.Sort(names)
+			return names, nil
+		}
+		if err != nil {
+			return nil, fmt.Errorf("list %q: %w", d.path, err)
+		}
+	}
+}
+
+// subdirectory captures a directory. One that holds nothing git can hold is not an entry.
+func (c *capturer) subdirectory(ctx context.Context, at place) (*object.TreeEntry, error) {
+	f, err := c.open(at, unix.O_DIRECTORY)
+	if f == nil {
+		return at.kept(), err
+	}
+	var base, lower plumbing.Hash
+	if at.tracked() {
+		base = at.old.Hash
+	}
+	if e := at.dir.lower[at.name]; e.Mode == filemode.Dir {
+		lower = e.Hash
+	}
+	child := &directory{f: f, path: at.path, depth: at.dir.depth + 1, rules: at.dir.rules}
+	entries, err := c.walk(ctx, child, base, lower)
+	if err != nil || len(entries) == 0 {
+		return nil, err
+	}
+	id, err := writeTree(c.storer, entries, base)
+	if err != nil {
+		return nil, fmt.Errorf("directory %q: %w", at.path, err)
+	}
+	return &object.TreeEntry{Name: at.name, Mode: filemode.Dir, Hash: id}, nil
+}
+
+// submodule keeps the recorded link of a submodule and reports what else is at its place.
+func (c *capturer) submodule(at place) (*object.TreeEntry, error) {
+	if at.kind() != unix.S_IFDIR {
+		c.find(SubmoduleTouched, at.path, "replaced")
+		return at.kept(), nil
+	}
+	f, err := c.open(at, unix.O_DIRECTORY)
+	if f == nil {
+		return at.kept(), err
+	}
+	defer f.Close()
+	if _, err := f.Readdirnames(1); err == nil {
+		c.find(SubmoduleTouched, at.path, "not empty")
+	} else if !errors.Is(err, io.EOF) {
+		return nil, fmt.Errorf("list %q: %w", at.path, err)
+	}
+	return at.kept(), nil
+}
+
+// link captures the text of a symbolic link.
+func (c *capturer) link(at place) (*object.TreeEntry, error) {
+	if isDotGitmodules(at.name) {
+		c.find(DangerousPath, at.path, "a link git refuses to read; left out")
+		return nil, nil
+	}
+	text := make([]byte, maxPath+2)
+	n, err := unix.Readlinkat(int(at.dir.f.Fd()), at.name, text)
+	if err != nil {
+		return nil, fmt.Errorf("%w: read link %q: %w", ErrTreeUnstable, at.path, err)
+	}
+	text = text[:n]
+	id, err := c.store(bytes.NewReader(text), int64(n), at.old.Hash)
+	if err != nil {
+		return nil, fmt.Errorf("link %q: %w", at.path, err)
+	}
+	e := &object.TreeEntry{Name: at.name, Mode: filemode.Symlink, Hash: id}
+	if *e != at.old && linkEscapes(at.path, string(text)) {
+		c.find(SymlinkEscapes, at.path, clip(string(text), 200))
+	}
+	return e, nil
+}
+
+// file captures a regular file: its bytes as they are, its mode as git knows it.
+func (c *capturer) file(at place) (*object.TreeEntry, error) {
+	if at.had && c.untouched(at) {
+		return at.kept(), nil
+	}
+	if at.st.Size > c.budget.FileBytes {
+		c.find(FileTooLarge, at.path, fmt.Sprintf("%d bytes", at.st.Size))
+		return at.kept(), nil
+	}
+	if c.snap.Bytes += at.st.Size; c.snap.Bytes > c.budget.TotalBytes {
+		return nil, &BudgetError{Code: TotalTooLarge, What: "bytes", Limit: c.budget.TotalBytes}
+	}
+	f, err := c.open(at, 0)
+	if f == nil {
+		return at.kept(), err
+	}
+	defer f.Close()
+	if c.overlay && at.st.Size == 0 {
+		if gone, err := overlayWhiteout(f); gone || err != nil {
+			return nil, err
+		}
+	}
+	id, err := c.blob(f, at)
+	if err != nil {
+		return nil, err
+	}
+	e := &object.TreeEntry{Name: at.name, Mode: filemode.Regular, Hash: id}
+	if at.st.Mode&0o100 != 0 {
+		e.Mode = filemode.Executable
+	}
+	return e, nil
+}
+
+// clockTick is how coarse the times of files can be, in nanoseconds: a tick of the slowest kernel clock, 100 Hz.
+const clockTick = 10_000_000
+
+// untouched reports whether a file is known to be as it was made. One made within a tick of the end of the recording is
+// not: a write right after could have left it with the same change time.
+func (c *capturer) untouched(at place) bool {
+	return c.stat != nil && at.st.Ctim.Nano() < c.stat.taken-clockTick && c.stat.unchanged(at.path, &at.st)
+}
+
+// blob stores the content of an open file and proves that it was one content: nothing was written meanwhile.
+func (c *capturer) blob(f *os.File, at place) (plumbing.Hash, error) {
+	before, err := fstat(f)
+	if err != nil {
+		return plumbing.ZeroHash, err
+	}
+	var known plumbing.Hash
+	if at.tracked() {
+		known = at.old.Hash
+	}
+	id, err := c.store(f, before.Size, known)
+	if err != nil {
+		return plumbing.ZeroHash, fmt.Errorf("file %q: %w", at.path, err)
+	}
+	if n, err := f.Read(c.buf[:1]); n != 0 || !errors.Is(err, io.EOF) {
+		return plumbing.ZeroHash, fmt.Errorf("%w: %q grew", ErrTreeUnstable, at.path)
+	}
+	after, err := fstat(f)
+	if err != nil {
+		return plumbing.ZeroHash, err
+	}
+	if after.Size != before.Size || after.Mtim != before.Mtim || after.Ctim != before.Ctim {
+		return plumbing.ZeroHash, fmt.Errorf("%w: %q was written", ErrTreeUnstable, at.path)
+	}
+	return id, nil
+}
+
+func fstat(f *os.File) (st unix.Stat_t, err error) {
+	if err := unix.Fstat(int(f.Fd()), &st); err != nil {
+		return st, fmt.Errorf("fstat: %w", err)
+	}
+	return st, nil
+}

@@ -1,0 +1,80 @@
+package gitdiff
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/go-git/go-git/v5/plumbing"
+	"github.com/go-git/go-git/v5/plumbing/object"
+)
+
+// Landing is one commit to make in a user's repository.
+type Landing struct {
+	Branch  string    // full reference name from [BranchName]
+	Parent  Commit    // what the tree was made from; an empty ID makes a commit without a parent
+	Tree    string    // hex id of the tree, in the runner's object store
+	Message string    // shown in the log; cleaned and cut by [Repo.Land]
+	When    time.Time // of author and committer
+}
+
+// Who signs as author and committer of a landed commit.
+const (
+	authorName  = "sandboxrun"
+	authorEmail = "sandboxrun@localhost"
+)
+
+// Land brings a tree into the user's repository: the objects it lacks, one commit, and one new branch pointing to it.
+// HEAD, index, work tree, configuration, reflogs and every other reference stay as they are, and no hook runs. Objects are
+// written before the branch, so a failure leaves at most objects nothing refers to, which git gc removes in its time.
+//
+// The error is or wraps [ErrRefExists], [ErrRefLocked] or a [*RefConflictError] when the branch cannot be made.
+func (r *Repo) Land(ctx context.Context, o *Objects, l Landing) (commitID string, err error) {
+	id, err := r.land(ctx, o, l)
+	if err != nil {
+		return "", fmt.Errorf("land %s: %w", clip(l.Branch, 200), err)
+	}
+	return id.String(), nil
+}
+
+func (r *Repo) land(ctx context.Context, o *Objects, l Landing) (plumbing.Hash, error) {
+	if err := r.checkRef(l.Branch); err != nil {
+		return plumbing.ZeroHash, err
+	}
+	id, err := o.writeCommit(l)
+	if err != nil {
+		return plumbing.ZeroHash, fmt.Errorf("write commit: %w", err)
+	}
+	set := landingSet{repo: r, storer: o.storer(), seen: map[plumbing.Hash]bool{}}
+	if err := set.commit(ctx, id, 0); err != nil {
+		return plumbing.ZeroHash, fmt.Errorf("collect objects: %w", err)
+	}
+	if err := set.copy(ctx); err != nil {
+		return plumbing.ZeroHash, fmt.Errorf("copy objects: %w", err)
+	}
+	return id, r.createRef(ctx, l.Branch, id.String())
+}
+
+// writeCommit stores the commit of a landing beside its tree.
+func (o *Objects) writeCommit(l Landing) (plumbing.Hash, error) {
+	if !plumbing.IsHash(l.Tree) {
+		return plumbing.ZeroHash, fmt.Errorf("%q is no object id", clip(l.Tree, 64))
+	}
+	if l.When.IsZero() {
+		return plumbing.ZeroHash, errors.New("no time given")
+	}
+	by := object.Signature{Name: authorName, Email: authorEmail, When: l.When}
+	c := object.Commit{Author: by, Committer: by, Message: cleanMessage(l.Message), TreeHash: plumbing.NewHash(l.Tree)}
+	if l.Parent.ID != "" {
+		if !plumbing.IsHash(l.Parent.ID) {
+			return plumbing.ZeroHash, fmt.Errorf("%q is no object id", clip(l.Parent.ID, 64))
+		}
+		c.ParentHashes = []plumbing.Hash{plumbing.NewHash(l.Parent.ID)}
+	}
+	obj := o.storer().NewEncodedObject()
+	if err := c.Encode(obj); err != nil {
+		return plumbing.ZeroHash, err
+	}
+	return o.storer().SetEncodedObject(obj)
+}

@@ -1,0 +1,128 @@
+package gitdiff
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/go-git/go-git/v5/plumbing"
+	"github.com/go-git/go-git/v5/plumbing/filemode"
+	"github.com/go-git/go-git/v5/plumbing/object"
+	"github.com/go-git/go-git/v5/plumbing/storer"
+)
+
+// maxNewCommits bounds the commits of one landing: the landed one, and those made for a dirty tree before it.
+const maxNewCommits = 16
+
+// landingSet collects the objects a commit needs that the user's repository lacks, each after those it names.
+type landingSet struct {
+	repo    *Repo
+	storer  storer.EncodedObjectStorer
+	missing []landed
+	seen    map[plumbing.Hash]bool
+}
+
+type landed struct {
+	kind plumbing.ObjectType
+	id   plumbing.Hash
+}
+
+// commit collects a commit and what it needs. What the user's commits need is theirs.
+func (s *landingSet) commit(ctx context.Context, id plumbing.Hash, depth int) error {
+	has, err := s.userHas(id)
+	if has || err != nil {
+		return err
+	}
+	if depth == maxNewCommits {
+		return fmt.Errorf("more than %d new commits", maxNewCommits)
+	}
+	c, err := object.GetCommit(s.storer, id)
+	if err != nil {
+		return objectError(id, err)
+	}
+	var before plumbing.Hash
+	for i, p := range c.ParentHashes {
+		if err := s.commit(ctx, p, depth+1); err != nil {
+			return err
+		}
+		if i > 0 {
+			continue
+		}
+		parent, err := object.GetCommit(s.storer, p)
+		if err != nil {
+			return objectError(p, err)
+		}
+		before = parent.TreeHash
+	}
+	if err := s.tree(ctx, before, c.TreeHash, 0); err != nil {
+		return err
+	}
+	return s.add(plumbing.CommitObject, id)
+}
+
+// tree collects a tree, as far as it differs from one whose objects are there. Its new names are checked once more: this
+// is the last door before a repository people check out.
+func (s *landingSet) tree(ctx context.Context, before, id plumbing.Hash, depth int) error {
+	if id == before || s.seen[id] {
+		return nil
+	}
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	if depth > maxTreeDepth {
+		return &BudgetError{Code: PathTooDeep, What: "nested trees", Limit: maxTreeDepth}
+	}
+	old, err := entriesByName(s.storer, before)
+	if err != nil {
+		return err
+	}
+	entries, err := treeEntries(s.storer, id)
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		o, had := old[e.Name]
+		if had && o.Hash == e.Hash && o.Mode == currentMode(e.Mode) {
+			continue
+		}
+		if err := checkEntry(e); err != nil {
+			return fmt.Errorf("tree %s: %w", id, err)
+		}
+		switch e.Mode {
+		case filemode.Dir:
+			var below plumbing.Hash
+			if had && o.Mode == filemode.Dir {
+				below = o.Hash
+			}
+			err = s.tree(ctx, below, e.Hash, depth+1)
+		case filemode.Submodule:
+		default:
+			err = s.add(plumbing.BlobObject, e.Hash)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return s.add(plumbing.TreeObject, id)
+}
+
+// add notes an object the user lacks.
+func (s *landingSet) add(kind plumbing.ObjectType, id plumbing.Hash) error {
+	if s.seen[id] {
+		return nil
+	}
+	s.seen[id] = true
+	has, err := s.userHas(id)
+	if err == nil && !has {
+		s.missing = append(s.missing, landed{kind, id})
+	}
+	return err
+}
+
+func (s *landingSet) userHas(id plumbing.Hash) (bool, error) {
+	err := s.repo.objects.find(func(from *source) error { return from.HasEncodedObject(id) })
+	if errors.Is(err, plumbing.ErrObjectNotFound) {
+		return false, nil
+	}
+	return err == nil, err
+}

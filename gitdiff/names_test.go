@@ -1,0 +1,64 @@
+package gitdiff
+
+import (
+	"strings"
+	"testing"
+)
+
+func TestIsDotGit(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{
+		".git", ".GIT", ".Git", ".git.", ".git ", ".git . .", "git~1", "GIT~1", ".git:x", ".git::$INDEX_ALLOCATION", `a\.git`, `.git\a`,
+		".g\u200cit", ".git\ufeff", "\u200e.git", "\u206a.GI\u202eT", "git~1.", ".git\u200d ",
+	} {
+		if !isDotGit(name) {
+			t.Errorf("%q passes", name)
+		}
+	}
+	for _, name := range []string{"git", ".gitignore", ".github", "git~2", "x.git", ".git-x", "..git", ".gi", "", ".", "..", ". git", "a:.git", ".git\u0301"} {
+		if isDotGit(name) {
+			t.Errorf("%q is refused", name)
+		}
+	}
+}
+
+func TestIsDotGitmodules(t *testing.T) {
+	t.Parallel()
+	for name, want := range map[string]bool{
+		".gitmodules": true, ".GitModules ": true, "gitmod~1": true, "GI7EBA~3": true, ".gitmodules::$DATA": true, ".gitmodule": false, "gitmodules": false,
+	} {
+		if isDotGitmodules(name) != want {
+			t.Errorf("isDotGitmodules(%q) = %v", name, !want)
+		}
+	}
+}
+
+func TestUnusualName(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{"a\nb", "\x1b[31m", "-rf", " a", "a ", "a.", "CON", "aux.txt", "com1", "a:b", `a\b`, `a"b`, "a\u202eb", "\xff"} {
+		if unusualName(name) == "" {
+			t.Errorf("%q is usual", name)
+		}
+	}
+	for _, name := range []string{"a", "a b", ".hidden", "..x", "config", "console", "com10", "naïve", "日本", "a-b", "a~", strings.Repeat("x", 255)} {
+		if why := unusualName(name); why != "" {
+			t.Errorf("%q: %s", name, why)
+		}
+	}
+}
+
+func TestLinkEscapes(t *testing.T) {
+	t.Parallel()
+	for _, tc := range []struct {
+		path, target string
+		want         bool
+	}{
+		{"l", "a", false}, {"l", "a/b", false}, {"d/l", "../a", false}, {"d/e/l", "../../a", false}, {"l", ".", false}, {"l", "./a", false},
+		{"l", "..", true}, {"d/l", "../..", true}, {"l", "/etc", true}, {"l", "a/../b", true}, {"l", ".git/config", true}, {"d/l", "../.GIT", true},
+		{"l", `\\host\x`, true},
+	} {
+		if got := linkEscapes(tc.path, tc.target); got != tc.want {
+			t.Errorf("linkEscapes(%q, %q) = %v", tc.path, tc.target, got)
+		}
+	}
+}

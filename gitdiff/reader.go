@@ -1,0 +1,197 @@
+package gitdiff
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"sync"
+
+	"github.com/go-git/go-git/v5/plumbing"
+	"github.com/go-git/go-git/v5/plumbing/cache"
+	"github.com/go-git/go-git/v5/storage/filesystem"
+	"github.com/go-git/go-git/v5/storage/filesystem/dotgit"
+)
+
+const (
+	objectCacheBytes = 64 << 20 // recently read objects and delta bases
+	streamedBytes    = 1 << 20  // objects above this are streamed, not held in memory
+	maxRetired       = 4        // replaced sources kept for the packs they hold open
+)
+
+// MissingObjectError is returned when the repository lacks an object it should have.
+type MissingObjectError struct {
+	ID string // hex object id
+}
+
+func (e *MissingObjectError) Error() string {
+	return fmt.Sprintf("object %s is missing from the repository (fetch it first where the clone is partial or shallow)", e.ID)
+}
+
+// reader reads git objects from a user's object directory and all it borrows from. It is safe for concurrent use,
+// which go-git's storage is not, and notices when the packs are replaced under it, as git gc does.
+type reader struct {
+	mu      sync.Mutex
+	cache   cache.Object
+	sources []*source // one for each directory, nearest first
+	retired []*source // replaced ones: packs they hold open can be read although they are gone
+}
+
+type source struct {
+	*filesystem.ObjectStorage
+	dir   string
+	packs []plumbing.Hash // those known when the storage was opened
+}
+
+func newReader(objects string) (*reader, error) {
+	dirs, err := objectDirs(objects)
+	if err != nil {
+		return nil, err
+	}
+	r := &reader{cache: cache.NewObjectLRU(objectCacheBytes)}
+	for _, dir := range dirs {
+		s, err := r.open(dir)
+		if err != nil {
+			return nil, errors.Join(err, r.Close())
+		}
+		r.sources = append(r.sources, s)
+	}
+	return r, nil
+}
+
+func (r *reader) open(dir string) (*source, error) {
+	st := filesystem.NewObjectStorageWithOptions(dotgit.New(newReadOnlyFS(dir, "objects")), r.cache,
+		filesystem.Options{KeepDescriptors: true, LargeObjectThreshold: streamedBytes})
+	packs, err := st.ObjectPacks()
+	return &source{st, dir, packs}, err
+}
+
+// refresh reopens the sources whose packs have changed and reports whether there was one. The caller holds the lock.
+func (r *reader) refresh() (bool, error) {
+	changed := false
+	for i, s := range r.sources {
+		packs, err := s.ObjectPacks()
+		if err != nil {
+			return false, err
+		}
+		if slices.Equal(packs, s.packs) {
+			continue
+		}
+		fresh, err := r.open(s.dir)
+		if err != nil {
+			return false, err
+		}
+		r.sources[i], r.retired, changed = fresh, append(r.retired, s), true
+	}
+	if n := len(r.retired) - maxRetired; n > 0 {
+		for _, s := range r.retired[:n] {
+			if err := s.Close(); err != nil {
+				return false, err
+			}
+		}
+		r.retired = r.retired[n:]
+	}
+	return changed, nil
+}
+
+// find asks each source in turn, and all once more after a change of packs. An object that no source has gives
+// plumbing.ErrObjectNotFound; a source that fails counts only when no other has the object.
+func (r *reader) find(ask func(*source) error) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for {
+		var failed error
+		for _, s := range slices.Concat(r.sources, r.retired) {
+			err := ask(s)
+			if err == nil {
+				return nil
+			}
+			if failed == nil && !errors.Is(err, plumbing.ErrObjectNotFound) {
+				failed = err
+			}
+		}
+		changed, err := r.refresh()
+		if err != nil {
+			return err
+		}
+		if !changed {
+			if failed != nil {
+				return failed
+			}
+			return plumbing.ErrObjectNotFound
+		}
+	}
+}
+
+// EncodedObject returns an object; the content of a large one is read from disk when its Reader is read.
+func (r *reader) EncodedObject(t plumbing.ObjectType, h plumbing.Hash) (plumbing.EncodedObject, error) {
+	var obj plumbing.EncodedObject
+	err := r.find(func(s *source) (err error) {
+		obj, err = s.EncodedObject(t, h)
+		return err
+	})
+	return obj, err
+}
+
+// prefixed returns the ids that begin with the bytes of prefix.
+func (r *reader) prefixed(prefix []byte) ([]plumbing.Hash, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	var all []plumbing.Hash
+	for _, s := range r.sources {
+		hashes, err := s.HashesWithPrefix(prefix)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, hashes...)
+	}
+	slices.SortFunc(all, func(a, b plumbing.Hash) int { return slices.Compare(a[:], b[:]) })
+	return slices.Compact(all), nil
+}
+
+// Close closes the open pack files.
+func (r *reader) Close() error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	var err error
+	for _, s := range slices.Concat(r.sources, r.retired) {
+		err = errors.Join(err, s.Close())
+	}
+	return err
+}
+
+// objectGetter is where objects come from: a user's repository alone, or with the store before it.
+type objectGetter interface {
+	EncodedObject(plumbing.ObjectType, plumbing.Hash) (plumbing.EncodedObject, error)
+}
+
+// content returns the whole content of an object that is known to be small, such as a tree.
+func content(from objectGetter, t plumbing.ObjectType, h plumbing.Hash, limit int64) (data []byte, err error) {
+	obj, err := from.EncodedObject(t, h)
+	if err != nil {
+		return nil, objectError(h, err)
+	}
+	if obj.Size() > limit {
+		return nil, fmt.Errorf("object %s: %d bytes, more than %d", h, obj.Size(), limit)
+	}
+	in, err := obj.Reader()
+	if err != nil {
+		return nil, objectError(h, err)
+	}
+	data, err = io.ReadAll(io.LimitReader(in, limit+1))
+	if err = errors.Join(err, in.Close()); err != nil {
+		return nil, objectError(h, err)
+	}
+	if int64(len(data)) != obj.Size() {
+		return nil, fmt.Errorf("object %s is corrupt: its size is not the recorded one", h)
+	}
+	return data, nil
+}
+
+// objectError names the object in an error of reading it.
+func objectError(h plumbing.Hash, err error) error {
+	if errors.Is(err, plumbing.ErrObjectNotFound) {
+		return &MissingObjectError{ID: h.String()}
+	}
+	return fmt.Errorf("object %s: %w", h, err)
+}

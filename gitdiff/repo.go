@@ -1,0 +1,86 @@
+package gitdiff
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+)
+
+// ErrNotRepository is returned by [Open] for a path that holds no git repository.
+var ErrNotRepository = errors.New("not a git repository")
+
+// RootError is returned by [Open] for a path inside a repository that is not its root.
+type RootError struct {
+	Path string // what was asked for
+	Root string // the repository it is part of
+}
+
+func (e *RootError) Error() string {
+	return fmt.Sprintf("%s is not the root of a repository: use %s", e.Path, e.Root)
+}
+
+// Repo is a user's repository, opened for reading. None of its configuration is obeyed and nothing is written to it.
+type Repo struct {
+	root      string // work tree or bare directory, symlinks resolved
+	gitDir    string // this work tree's own git directory: HEAD and index
+	commonDir string // shared by all work trees: objects and refs
+	bare      bool
+	objects   *reader
+}
+
+// Open opens the repository whose root is the absolute path: an ordinary or bare one, a linked work tree, a submodule's
+// work tree, shallow or not. Symlinks in path are resolved once, here.
+//
+// The error is a [*RootError] for a directory inside a repository, wraps [ErrNotRepository] where there is none, is a
+// [*FormatError] for a repository format that cannot be read, and wraps [os.ErrNotExist] or [os.ErrPermission].
+func Open(path string) (*Repo, error) {
+	if !filepath.IsAbs(path) {
+		return nil, fmt.Errorf("open repository %s: not an absolute path", path)
+	}
+	r, err := open(path)
+	if err != nil {
+		return nil, fmt.Errorf("open repository: %w", err)
+	}
+	return r, nil
+}
+
+func open(path string) (*Repo, error) {
+	root, err := filepath.EvalSymlinks(path)
+	if err != nil {
+		return nil, err
+	}
+	info, err := os.Stat(root)
+	if err != nil {
+		return nil, err
+	}
+	if !info.IsDir() {
+		return nil, fmt.Errorf("%s: %w", root, ErrNotRepository)
+	}
+	r, err := locate(root)
+	if err != nil {
+		return nil, err
+	}
+	if err := checkFormat(r.commonDir); err != nil {
+		return nil, err
+	}
+	if r.objects, err = newReader(filepath.Join(r.commonDir, "objects")); err != nil {
+		return nil, err
+	}
+	return r, nil
+}
+
+// Root is the absolute path of the work tree, or of the repository itself when it is bare; it contains no symlink.
+func (r *Repo) Root() string { return r.root }
+
+// Bare reports whether there is no work tree.
+func (r *Repo) Bare() bool { return r.bare }
+
+// GitDir is the absolute path of this work tree's own git directory, with its HEAD and index.
+func (r *Repo) GitDir() string { return r.gitDir }
+
+// CommonDir is the absolute path of the git directory that all work trees share, with its objects and refs.
+func (r *Repo) CommonDir() string { return r.commonDir }
+
+// Close releases the open files of the repository; objects read from it are not to be used afterwards.
+func (r *Repo) Close() error { return r.objects.Close() }

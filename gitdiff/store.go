@@ -1,0 +1,109 @@
+package gitdiff
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/go-git/go-billy/v5/osfs"
+	"github.com/go-git/go-git/v5/plumbing/cache"
+	"github.com/go-git/go-git/v5/plumbing/storer"
+	"github.com/go-git/go-git/v5/storage/filesystem"
+	"github.com/go-git/go-git/v5/storage/filesystem/dotgit"
+	"github.com/google/renameio/v2"
+)
+
+// Store keeps what is made from users' repositories: new git objects, and the pristine bases of workspaces. Everything
+// in it belongs to the runner alone (mode 0700).
+type Store struct {
+	dir string
+}
+
+// NewStore returns the store in the directory dir, which is made when it is first needed.
+func NewStore(dir string) *Store { return &Store{dir: dir} }
+
+// Objects reads a user's git objects and keeps new ones apart from them, in a bare repository of the store. It is safe
+// for concurrent use and must not outlive its [Repo].
+type Objects struct {
+	store *Store
+	key   string // names the user's repository in the store
+	dir   string // the bare repository: new objects go to dir/objects
+	st    *quarantine
+}
+
+// For returns the objects of r, with a place of their own for new ones.
+func (s *Store) For(r *Repo) (*Objects, error) {
+	key := repoKey(r)
+	dir := filepath.Join(s.dir, "stores", key+".git")
+	if err := initBare(dir, r.objects); err != nil {
+		return nil, fmt.Errorf("open store: %w", err)
+	}
+	own := filesystem.NewObjectStorageWithOptions(dotgit.New(hiddenAlternates{osfs.New(dir)}), cache.NewObjectLRU(objectCacheBytes/4),
+		filesystem.Options{KeepDescriptors: true, LargeObjectThreshold: streamedBytes})
+	return &Objects{store: s, key: key, dir: dir, st: &quarantine{user: r.objects, own: own}}, nil
+}
+
+// Close releases open files.
+func (o *Objects) Close() error { return o.st.Close() }
+
+// storer reads objects of the user and of the store; it writes to the store only.
+func (o *Objects) storer() storer.EncodedObjectStorer { return o.st }
+
+// repoKey names a user's repository: all its work trees share one key.
+func repoKey(r *Repo) string {
+	sum := sha256.Sum256([]byte(r.commonDir))
+	return hex.EncodeToString(sum[:10])
+}
+
+// initBare makes dir a bare repository that borrows from the user's objects, unless it is one already. go-git is not
+// asked to read the alternates; they make the store a repository that git can check (git --git-dir=… fsck).
+func initBare(dir string, user *reader) error {
+	for _, sub := range []string{"objects/info", "objects/pack", "refs"} {
+		if err := os.MkdirAll(filepath.Join(dir, sub), 0o700); err != nil {
+			return err
+		}
+	}
+	var alternates strings.Builder
+	for _, s := range user.sources {
+		alternates.WriteString(quotePath(s.dir) + "\n")
+	}
+	files := map[string]string{
+		"HEAD":                    "ref: refs/heads/main\n",
+		"config":                  "[core]\n\trepositoryformatversion = 0\n\tbare = true\n[gc]\n\tauto = 0\n",
+		"objects/info/alternates": alternates.String(),
+	}
+	for name, text := range files {
+		path := filepath.Join(dir, name)
+		old, err := os.ReadFile(path)
+		if err == nil && string(old) == text {
+			continue
+		}
+		if err != nil && !errors.Is(err, os.ErrNotExist) {
+			return err
+		}
+		if err := renameio.WriteFile(path, []byte(text), 0o600); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// quotePath writes a path as a line of an alternates file.
+func quotePath(path string) string {
+	if !strings.HasPrefix(path, `"`) && !strings.HasPrefix(path, "#") && !strings.Contains(path, "\n") {
+		return path
+	}
+	var quoted strings.Builder
+	for _, c := range []byte(path) {
+		if c < ' ' || c == '"' || c == '\\' {
+			fmt.Fprintf(&quoted, `\%03o`, c)
+		} else {
+			quoted.WriteByte(c)
+		}
+	}
+	return `"` + quoted.String() + `"`
+}
