@@ -1,0 +1,129 @@
+package agents_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+
+	"sandboxrun/agents"
+)
+
+// answered is what a response says.
+func answered(m map[string]any) string {
+	b, err := json.Marshal(m["response"])
+	if err != nil {
+		return err.Error()
+	}
+	return string(b)
+}
+
+func TestClaudeEchoesTheRequestsIDAndInput(t *testing.T) {
+	t.Parallel()
+	for _, id := range []string{`"abc"`, `0`, `17`, `"0"`, `"é\""`} {
+		t.Run(id, func(t *testing.T) {
+			t.Parallel()
+			h := &recorder{}
+			var got string
+			mustPlay(t, h, func(cli *scriptCLI) int {
+				cli.begin()
+				cli.say(frameTool("a", "Bash", `{"command":"x"}`), frameAsk(id, "a", "Bash", `{"command":"x","n":1.50}`))
+				got = answered(cli.hear())
+				cli.say(frameToolResult("a", "ok"), frameResult("done"))
+				return cli.drain()
+			})
+			var wantID any
+			if err := json.Unmarshal([]byte(id), &wantID); err != nil {
+				t.Fatal(err)
+			}
+			encoded, err := json.Marshal(wantID)
+			if err != nil {
+				t.Fatal(err)
+			}
+			want := `{"request_id":` + string(encoded) + `,"response":{"behavior":"allow","updatedInput":{"command":"x","n":1.5}},"subtype":"success"}`
+			if got != want {
+				t.Errorf("answer = %s, want %s", got, want)
+			}
+			if in := string(h.asked[0].Input); in != `{"command":"x","n":1.50}` || h.asked[0].ToolID != "a" || h.asked[0].Action != agents.ActionCommand {
+				t.Errorf("asked = %+v with input %s", h.asked[0], in)
+			}
+		})
+	}
+}
+
+func TestClaudeDecisionOfAWithdrawnRequestAnswersNoOther(t *testing.T) {
+	t.Parallel()
+	first := make(chan struct{})
+	h := &recorder{decide: func(ctx context.Context, r agents.ApprovalRequest) agents.Decision {
+		if r.ToolID == "a" {
+			<-ctx.Done() // withdrawn
+			defer close(first)
+			return agents.Decision{Allow: true}
+		}
+		<-first
+		return agents.Decision{Reason: "not this one"}
+	}}
+	var got string
+	mustPlay(t, h, func(cli *scriptCLI) int {
+		cli.begin()
+		cli.say(frameTool("a", "Bash", `{"command":"good"}`), frameTool("b", "Bash", `{"command":"bad"}`),
+			frameAsk(`"same"`, "a", "Bash", `{}`), `{"type":"control_cancel_request","request_id":"same"}`,
+			frameAsk(`"same"`, "b", "Bash", `{}`))
+		got = answered(cli.hear())
+		cli.say(frameToolResult("a", "x"), frameToolResult("b", "x"), frameResult("done"))
+		return cli.drain()
+	})
+	if !strings.Contains(got, "not this one") {
+		t.Errorf("answer = %s, want the second request's denial", got)
+	}
+}
+
+func TestClaudeRefusesTooManyAndDoubledRequests(t *testing.T) {
+	t.Parallel()
+	enough := make(chan struct{})
+	h := &recorder{decide: func(context.Context, agents.ApprovalRequest) agents.Decision {
+		<-enough
+		return agents.Decision{Allow: true}
+	}}
+	refused := map[string]int{}
+	o := mustPlay(t, h, func(cli *scriptCLI) int {
+		cli.begin()
+		cli.say(frameAsk(`1`, "a", "Bash", `{}`), frameAsk(`1`, "b", "Bash", `{}`))
+		refused[answered(cli.hear())]++
+		for i := range 32 {
+			cli.say(frameAsk(fmt.Sprint(i+2), "a", "Bash", `{}`))
+		}
+		refused[answered(cli.hear())]++
+		close(enough)
+		cli.say(frameResult("done"))
+		return cli.drain()
+	})
+	if len(h.asked) != 32 || o.Unknown != 2 {
+		t.Errorf("asked %d times with %d unknown, want 32 and 2", len(h.asked), o.Unknown)
+	}
+	for _, want := range []string{
+		`{"error":"a request with this id is open","request_id":1,"subtype":"error"}`,
+		`{"error":"too many open requests","request_id":33,"subtype":"error"}`,
+	} {
+		if refused[want] != 1 {
+			t.Errorf("refusals = %v, want %s", refused, want)
+		}
+	}
+}
+
+func TestClaudeAnswersItsQuestionsToThePerson(t *testing.T) {
+	t.Parallel()
+	h := &recorder{}
+	var got string
+	mustPlay(t, h, func(cli *scriptCLI) int {
+		cli.begin()
+		cli.say(frameTool("q", "AskUserQuestion", `{}`), frameAsk(`"q"`, "q", "AskUserQuestion", `{}`))
+		got = answered(cli.hear())
+		cli.say(frameToolResult("q", "x"), frameResult("done"))
+		return cli.drain()
+	})
+	if !strings.Contains(got, "nobody can answer") || len(h.asked) != 0 {
+		t.Errorf("answer = %s, asked %d times; want a denial without asking", got, len(h.asked))
+	}
+}

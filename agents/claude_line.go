@@ -1,0 +1,149 @@
+package agents
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+)
+
+// line handles one line of the CLI's output.
+func (c *claudeTurn) line(ctx context.Context, l line) {
+	if l.dropped > 0 {
+		c.emit(KindTruncated, Truncated{What: "a line of the agent's output", Bytes: l.dropped})
+		return
+	}
+	var f claudeFrame
+	if err := decode(l.text, &f); err != nil {
+		c.strange(l.text)
+		return
+	}
+	switch f.Type {
+	case "assistant":
+		c.assistant(f, l.text)
+	case "user":
+		c.user(f, l.text)
+	case "system":
+		c.system(f, l.text)
+	case "result":
+		c.result(l.text)
+	case "control_request":
+		c.control(ctx, f, l.text)
+	case "control_cancel_request":
+		c.approvals.withdraw(f.RequestID)
+	case "control_response":
+		c.response(f)
+	case "stream_event", "tool_progress", "keep_alive":
+		// Signs of life; what they carry comes again as a whole.
+	default:
+		c.strange(l.text)
+	}
+}
+
+// response handles an answer to a request of ours. Only the one to initialize
+// says something, and nothing depends on it.
+func (c *claudeTurn) response(f claudeFrame) {
+	var r struct {
+		Subtype  string `json:"subtype"`
+		Error    string `json:"error"`
+		Response struct {
+			Version string `json:"claude_code_version"`
+		} `json:"response"`
+	}
+	if err := decode(f.Response, &r); err != nil || r.Subtype == "error" {
+		c.emit(KindErrorMessage, Message{Text: "the agent refused a control request: " + r.Error})
+		return
+	}
+	if v := r.Response.Version; v != "" {
+		c.version = v
+	}
+}
+
+// system handles a system frame.
+func (c *claudeTurn) system(f claudeFrame, text []byte) {
+	switch f.Subtype {
+	case "init":
+		c.started(f, text)
+	case "api_retry":
+		c.retry(f, text)
+	case "permission_denied":
+		c.tools.deny(f.ToolUseID)
+		c.emit(KindSystemMessage, Message{Text: "the agent denied itself a tool call"})
+	case "background_tasks_changed":
+		var b struct {
+			Tasks []struct{} `json:"tasks"`
+		}
+		if err := decode(text, &b); err != nil {
+			c.strange(text)
+			return
+		}
+		if len(b.Tasks) < c.tasks {
+			c.wake = true
+		}
+		c.tasks = len(b.Tasks)
+	case "status", "thinking_tokens", "task_started", "task_updated", "task_progress", "task_notification":
+		// The calls and messages they are about have frames of their own.
+	default:
+		c.strange(text)
+	}
+}
+
+// started handles the init frame, which repeats before each turn inside the CLI.
+func (c *claudeTurn) started(f claudeFrame, text []byte) {
+	var i struct {
+		Model   string `json:"model"`
+		Version string `json:"claude_code_version"`
+	}
+	if err := decode(text, &i); err != nil {
+		c.strange(text)
+		return
+	}
+	c.wake = false
+	c.goesOn()
+	if i.Model != "" {
+		c.model = i.Model
+	}
+	if i.Version != "" {
+		c.version = i.Version
+	}
+	if f.SessionID != "" {
+		c.session = f.SessionID
+	}
+	if !c.began {
+		c.began = true
+		c.emit(KindSystemMessage, Message{Text: fmt.Sprintf("Claude Code %s, model %s", c.version, c.model)})
+	}
+}
+
+// goesOn notes that the turn goes on: a result that was held back was not its end.
+func (c *claudeTurn) goesOn() {
+	if c.state == claudeHeld {
+		c.state = claudeRunning
+		c.end.result = nil
+	}
+}
+
+// retry handles the notice of a failed request. A refused key does not get
+// better by trying again.
+func (c *claudeTurn) retry(f claudeFrame, text []byte) {
+	var r struct {
+		Attempt int     `json:"attempt"`
+		Max     int     `json:"max_retries"`
+		DelayMS float64 `json:"retry_delay_ms"`
+		Status  int     `json:"error_status"` // 0: no answer at all
+	}
+	if err := decode(text, &r); err != nil {
+		c.strange(text)
+		return
+	}
+	c.pause = time.Duration(min(max(r.DelayMS, 0), float64(maxPause.Milliseconds()))) * time.Millisecond
+	what := "the provider did not answer"
+	if r.Status != 0 {
+		what = fmt.Sprintf("the provider answered %d", r.Status)
+	}
+	kind := strings.ReplaceAll(f.Error, "_", " ")
+	c.emit(KindSystemMessage, Message{Code: f.Error, Text: fmt.Sprintf("%s (%s): retry %d of %d in %s", what, kind, r.Attempt, r.Max, c.pause)})
+	if claudeCode(r.Status, f.Error) == codeAuth {
+		c.stop(claudeStop{end: EndFailed, code: codeAuth, message: what + " (" + kind + ")"})
+	}
+}

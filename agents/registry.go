@@ -1,0 +1,90 @@
+package agents
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+)
+
+// The forms of an agent's two names.
+var (
+	shortName    = regexp.MustCompile(`^[a-z][a-z0-9-]{0,31}$`)
+	executorName = regexp.MustCompile(`^[A-Z][A-Z0-9_]{0,31}$`)
+)
+
+// registry holds agents by both their names.
+type registry struct {
+	mu     sync.RWMutex
+	byName map[string]Agent
+}
+
+var registered registry
+
+// Register makes an agent known. Adapters call it from init; it panics on an
+// Info that does not hold together and on a name that is taken.
+func Register(a Agent) { registered.register(a) }
+
+// Lookup finds an agent by its short name ("claude") or by its executor name
+// ("CLAUDE_CODE"), each spelled exactly so.
+func Lookup(name string) (Agent, bool) { return registered.lookup(name) }
+
+// All returns every registered agent, sorted by short name.
+func All() []Agent { return registered.all() }
+
+func (r *registry) register(a Agent) {
+	info := a.Info()
+	if err := info.validate(); err != nil {
+		panic(fmt.Sprintf("agents: register %q: %v", info.Name, err))
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.byName == nil {
+		r.byName = map[string]Agent{}
+	}
+	for _, name := range []string{info.Name, info.Executor} {
+		if _, taken := r.byName[name]; taken {
+			panic(fmt.Sprintf("agents: register %q: name %s is taken", info.Name, name))
+		}
+		r.byName[name] = a
+	}
+}
+
+func (r *registry) lookup(name string) (Agent, bool) {
+	r.mu.RLock()
+	defer r.mu.RUnlock()
+	a, ok := r.byName[name]
+	return a, ok
+}
+
+func (r *registry) all() []Agent {
+	r.mu.RLock()
+	defer r.mu.RUnlock()
+	var list []Agent
+	for name, a := range r.byName {
+		if name == a.Info().Name {
+			list = append(list, a)
+		}
+	}
+	slices.SortFunc(list, func(a, b Agent) int { return strings.Compare(a.Info().Name, b.Info().Name) })
+	return list
+}
+
+func (i Info) validate() error {
+	switch {
+	case !shortName.MatchString(i.Name):
+		return fmt.Errorf("short name %q does not match %s", i.Name, shortName)
+	case !executorName.MatchString(i.Executor):
+		return fmt.Errorf("executor name %q does not match %s", i.Executor, executorName)
+	}
+	for field, value := range map[string]string{
+		"title": i.Title, "package": i.Package, "version": i.Version, "build argument": i.BuildArg,
+		"binary": i.Binary, "provider": i.Provider, "setup": i.Setup,
+	} {
+		if value == "" {
+			return fmt.Errorf("no %s", field)
+		}
+	}
+	return nil
+}
