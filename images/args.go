@@ -1,0 +1,69 @@
+package images
+
+import (
+	"bufio"
+	"bytes"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// predefined are the build arguments every builder accepts undeclared, see
+// "Predefined ARGs" in the Dockerfile reference.
+var predefined = []string{"HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "http_proxy", "https_proxy", "no_proxy"}
+
+// registry is the argument, and the host variable, that names the npm registry.
+const registry = "NPM_CONFIG_REGISTRY"
+
+// AgentArgs returns, sorted, the names of the arguments that carry the version of
+// an agent. An agent whose argument is not given is left out of the image.
+func AgentArgs() []string {
+	var names []string
+	for name, value := range declaredArgs() {
+		if strings.HasSuffix(name, "_VERSION") && value == "" {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
+// HostArgs returns the arguments that carry over how this host reaches the
+// network, the proxies and the npm registry, from NAME=value pairs as
+// os.Environ returns them.
+func HostArgs(environ []string) map[string]string {
+	args := map[string]string{}
+	for _, pair := range environ {
+		name, value, _ := strings.Cut(pair, "=")
+		if value != "" && (name == registry || slices.Contains(predefined, name)) {
+			args[name] = value
+		}
+	}
+	return args
+}
+
+// Check returns an error when Args holds a name the recipe does not know; the
+// builder would only warn, and the image would lack what was asked for.
+func (b Build) Check() error {
+	declared := declaredArgs()
+	for _, name := range slices.Sorted(maps.Keys(b.Args)) {
+		if _, ok := declared[name]; !ok && !slices.Contains(predefined, name) {
+			return fmt.Errorf("the recipe of %s has no build argument %s", Agent, name)
+		}
+	}
+	return nil
+}
+
+// declaredArgs returns the ARG lines of the recipe and their defaults.
+func declaredArgs() map[string]string {
+	args := map[string]string{}
+	lines := bufio.NewScanner(bytes.NewReader(dockerfile))
+	for lines.Scan() {
+		if arg, ok := strings.CutPrefix(lines.Text(), "ARG "); ok {
+			name, value, _ := strings.Cut(strings.TrimSpace(arg), "=")
+			args[name] = strings.Trim(value, `"`)
+		}
+	}
+	return args
+}
