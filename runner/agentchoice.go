@@ -1,0 +1,56 @@
+package runner
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+
+	jsonv2 "github.com/go-json-experiment/json"
+
+	"sandboxrun/agents"
+)
+
+var modelForm = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._:/@\[\]-]{0,127}$`)
+
+// DefaultVariant is the variant of a profile that is used when none is named.
+const DefaultVariant = "DEFAULT"
+
+// UnmarshalJSON reads a bare name or an object.
+func (a *AgentChoice) UnmarshalJSON(data []byte) error {
+	*a = AgentChoice{}
+	if data[0] != '{' {
+		return jsonv2.Unmarshal(data, &a.Name)
+	}
+	type plain AgentChoice // without this method
+	return jsonv2.Unmarshal(data, (*plain)(a))
+}
+
+// agentProblem says why no agent is called so; "" when one is. Short names and
+// executor names are both names.
+func agentProblem(name string) string {
+	if _, ok := agents.Lookup(name); ok {
+		return ""
+	}
+	var known []string
+	for _, a := range agents.All() {
+		known = append(known, a.Info().Name)
+	}
+	return fmt.Sprintf("no agent is called %q (there are: %s)", clip(name, 64), strings.Join(known, ", "))
+}
+
+// variantProblem says why no profile has such a variant; "" when it has.
+func variantProblem(variant string) string {
+	if variant == "" || variant == DefaultVariant {
+		return ""
+	}
+	return fmt.Sprintf("no variant is called %q (there are: %s)", clip(variant, 64), DefaultVariant)
+}
+
+// modelProblem says why a model cannot be called so; "" when it can. A name
+// becomes an argument of the agent's program and must not look like a flag.
+func modelProblem(model string) string {
+	if model == "" || modelForm.MatchString(model) {
+		return ""
+	}
+	return "is not a name of a model"
+}

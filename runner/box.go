@@ -1,0 +1,154 @@
+package runner
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"path"
+	"runtime"
+	"slices"
+	"time"
+
+	"sandboxrun/gitdiff"
+	"sandboxrun/sandbox"
+	"sandboxrun/sandbox/egress"
+)
+
+// Where a box finds what the runner lends it, read-only.
+const (
+	guestPath  = "/.sandboxrun/guest"
+	bundlePath = "/.sandboxrun/ca-certificates.crt"
+)
+
+// readyBound is how long the guest may take until its listeners answer.
+const readyBound = 30 * time.Second
+
+// boxUID is the identity of box processes under a root runner. A runner that is
+// not root cannot give files away, so its boxes run as its own user.
+const boxUID = 10001
+
+func boxUser() sandbox.User {
+	if uid := os.Getuid(); uid != 0 {
+		return sandbox.User{UID: uid, GID: os.Getgid()}
+	}
+	return sandbox.User{UID: boxUID, GID: boxUID}
+}
+
+// box is a running sandbox and the gate that is its only way out.
+type box struct {
+	sandbox.Sandbox
+	gate   *egress.Gate
+	stop   context.CancelFunc
+	served chan error
+}
+
+// openBox starts a box on a tree. routes is what its processes may reach for
+// as long as it lives; nil for nothing.
+func (x *run) openBox(ctx context.Context, role string, tree *gitdiff.Workspace, routes []egress.Route) (*box, error) {
+	sb, err := x.r.o.Engine.Open(ctx, x.spec(role, tree.Mount()))
+	if err != nil {
+		return nil, fmt.Errorf("open %s box: %w", role, err)
+	}
+	gctx, stop := context.WithCancel(context.WithoutCancel(ctx))
+	gate, err := egress.NewGate(egress.Config{
+		Routes: routes, Token: x.token, Record: x.record, AllowPrivate: x.r.o.Config.Box.Network.AllowPrivate,
+	})
+	b := &box{Sandbox: sb, gate: gate, stop: stop, served: make(chan error, 1)}
+	if err != nil {
+		b.served <- err
+		return nil, errors.Join(fmt.Errorf("open %s box: gate: %w", role, err), x.discard(ctx, b, nil))
+	}
+	go func() { b.served <- b.gate.Serve(gctx, sb.Stdio()) }()
+	rctx, cancel := context.WithTimeoutCause(ctx, readyBound, errors.New("the guest did not become ready"))
+	defer cancel()
+	if err := b.gate.Ready(rctx); err != nil {
+		return nil, errors.Join(fmt.Errorf("open %s box: tunnel: %w", role, err), x.discard(ctx, b, nil))
+	}
+	return b, nil
+}
+
+// close removes the box and ends its gate, and waits for both.
+func (b *box) close(ctx context.Context) error {
+	err := b.Sandbox.Close(ctx)
+	b.stop()
+	<-b.served // how a tunnel under attack ended says nothing
+	if err != nil {
+		return &cleanupError{what: "box", err: err}
+	}
+	return nil
+}
+
+// spec describes a box of this run. Tasks reach it only through the plan.
+func (x *run) spec(role string, m gitdiff.Mount) sandbox.Spec {
+	binds := []sandbox.Bind{{Source: x.r.o.GuestBinary, Target: guestPath}}
+	for _, b := range m.Binds {
+		binds = append(binds, sandbox.Bind{Source: b.Source, Target: b.Target})
+	}
+	bundle := x.r.caBundle()
+	if bundle != "" {
+		binds = append(binds, sandbox.Bind{Source: bundle, Target: bundlePath})
+	}
+	return sandbox.Spec{
+		Owner: x.owner(), Role: role, Image: x.plan.Box.Image, Runtime: x.plan.Box.Runtime, User: boxUser(),
+		Tree:   sandbox.Tree{Dir: m.Dir, Lower: m.Lower, Upper: m.Upper, Work: m.Work},
+		Binds:  binds,
+		Guest:  []string{guestPath, "guest"},
+		Env:    boxEnv(x.plan.Box.Env, bundle != ""),
+		Limits: x.plan.Box.Limits,
+	}
+}
+
+// owner names this run to the engine. It carries the identity of the state
+// directory so that no runner takes another state's live boxes for dead.
+func (x *run) owner() string { return x.r.o.State.Owner(x.id) }
+
+// boxEnv is the environment of every process of a box: defaults, over them the
+// task's own variables, over those what a task may not choose.
+func boxEnv(asked map[string]string, bundle bool) []string {
+	env := map[string]string{"LANG": "C.UTF-8", "TERM": "dumb", "CI": "true"}
+	if bundle {
+		for _, name := range bundleNames {
+			env[name] = bundlePath
+		}
+	}
+	maps.Copy(env, asked)
+	env["HOME"], env["TMPDIR"], env["SANDBOXRUN"] = sandbox.Home, sandbox.TempDir, "1"
+	out := make([]string, 0, len(env))
+	for name, value := range env {
+		out = append(out, name+"="+value)
+	}
+	slices.Sort(out)
+	return append(out, egress.Env()...)
+}
+
+// bundleNames point the usual programs at the host's certificate authorities:
+// networks that re-sign TLS are common, and a box's own bundle does not know
+// their authority.
+var bundleNames = []string{
+	"SSL_CERT_FILE", "NODE_EXTRA_CA_CERTS", "NPM_CONFIG_CAFILE", "GIT_SSL_CAINFO", "CURL_CA_BUNDLE", "REQUESTS_CA_BUNDLE", "PIP_CERT",
+}
+
+// caBundle is the host's bundle of certificate authorities, "" when none is
+// where such bundles usually are.
+func (r *Runner) caBundle() string {
+	for _, p := range []string{r.o.Getenv("SSL_CERT_FILE"), "/etc/ssl/certs/ca-certificates.crt", "/etc/pki/tls/certs/ca-bundle.crt", "/etc/ssl/ca-bundle.pem"} {
+		if fi, err := os.Stat(p); err == nil && fi.Mode().IsRegular() && path.IsAbs(p) {
+			return p
+		}
+	}
+	return ""
+}
+
+// preferredLayout is the overlay where the engine is likely to mount it: on
+// this very machine, under Linux. What it really can is seen when it is asked.
+func preferredLayout(asked gitdiff.Layout, i sandbox.Info) gitdiff.Layout {
+	if asked != "" {
+		return asked
+	}
+	if runtime.GOOS == "linux" && i.OS == "linux" {
+		return gitdiff.LayoutOverlay
+	}
+	return gitdiff.LayoutCopy
+}

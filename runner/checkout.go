@@ -1,0 +1,86 @@
+package runner
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"sandboxrun/gitdiff"
+	"sandboxrun/sandbox"
+	"sandboxrun/sandbox/egress"
+)
+
+// checkout makes the throwaway tree of the working box.
+func (x *run) checkout(ctx context.Context) error {
+	store := gitdiff.NewStore(x.r.o.State.TreesDir())
+	objects, err := store.For(x.repo)
+	if err != nil {
+		return fmt.Errorf("open store: %w", err)
+	}
+	x.objects = objects
+	if err := x.startDirt(ctx); err != nil {
+		return err
+	}
+	x.tree, err = x.openTree(ctx, "agent", "")
+	return err
+}
+
+// openTree makes a tree for a box: the base, or another tree over it.
+func (x *run) openTree(ctx context.Context, role, tree string) (*gitdiff.Workspace, error) {
+	user := boxUser()
+	ws, err := x.objects.Workspace(ctx, gitdiff.WorkspaceSpec{
+		Dir: x.r.o.State.TreeDir(x.id, role), Layout: x.layout, Base: x.base, Tree: tree, UID: user.UID, GID: user.GID,
+	})
+	if err != nil {
+		return nil, fmt.Errorf("make %s tree: %w", role, err)
+	}
+	return ws, nil
+}
+
+// open starts the working box.
+func (x *run) open(ctx context.Context) error {
+	routes, err := x.routes()
+	if err != nil {
+		return err
+	}
+	b, tree, err := x.boxOn(ctx, "agent", "", x.tree, routes)
+	x.tree = tree
+	if err != nil {
+		return err
+	}
+	x.box = b
+	if d, ok := b.Sandbox.(sandbox.Details); ok {
+		x.made = d.Details()
+	}
+	return nil
+}
+
+// boxOn starts a box on a tree. Where the engine cannot mount the overlay, the
+// tree is made again as plain files, and so are all later ones of this run. It
+// returns the workspace that is in use afterwards, also with an error.
+func (x *run) boxOn(ctx context.Context, role, tree string, ws *gitdiff.Workspace, routes []egress.Route) (*box, *gitdiff.Workspace, error) {
+	b, err := x.openBox(ctx, role, ws, routes)
+	if !errors.Is(err, sandbox.ErrOverlayUnsupported) || x.layout != gitdiff.LayoutOverlay {
+		return b, ws, err
+	}
+	x.log.emit("", EventSystemMessage, map[string]any{"text": "this engine cannot mount an overlay; using a plain copy of the tree: " + err.Error()})
+	x.layout = gitdiff.LayoutCopy
+	if err := ws.Close(); err != nil {
+		return nil, ws, &cleanupError{what: "tree", err: err}
+	}
+	if ws, err = x.openTree(ctx, role, tree); err != nil {
+		return nil, nil, err
+	}
+	b, err = x.openBox(ctx, role, ws, routes)
+	return b, ws, err
+}
+
+// closeBox removes the working box. A box that cannot be confirmed as gone
+// stays in x.box, so that nobody reads its tree.
+func (x *run) closeBox(ctx context.Context) error {
+	if err := x.box.close(ctx); err != nil {
+		return err
+	}
+	x.box = nil
+	return nil
+}

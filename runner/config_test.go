@@ -1,0 +1,215 @@
+package runner
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// environ makes a getenv of a map.
+func environ(vars map[string]string) func(string) string {
+	return func(name string) string { return vars[name] }
+}
+
+func writeConfig(t *testing.T, text string) (path string) {
+	t.Helper()
+	path = filepath.Join(t.TempDir(), "config.json")
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func TestConfigWithoutAFileIsTheDefault(t *testing.T) {
+	t.Parallel()
+	got, err := LoadConfig(environ(map[string]string{"HOME": t.TempDir()}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(DefaultConfig(), got); diff != "" {
+		t.Errorf("config (-want +got):\n%s", diff)
+	}
+	if doc, err := EncodeDocument(got); err != nil || ValidateDocument("config", doc) != nil {
+		t.Errorf("the default breaks its schema: %v, %v", err, ValidateDocument("config", doc))
+	}
+}
+
+func TestConfigFileGoesOverDefaultsAndEnvironmentOverBoth(t *testing.T) {
+	t.Parallel()
+	path := writeConfig(t, `{
+	  "$schema": "x", "default_agent": "CLAUDE_CODE",
+	  "providers": {"anthropic": {"key_file": "/k"}, "openai": {"base_url": "http://127.0.0.1:1", "key_env": "K"}},
+	  "box": {"image": "a/b:c", "runtime": "runsc", "memory": "1g", "cpus": 0.5, "network": {"allow": ["x.example"], "allow_private": true}},
+	  "serve": {"max_parallel": 7, "repo_roots": ["/srv"]}
+	}`)
+	got, err := LoadConfig(environ(map[string]string{
+		EnvConfig: path, EnvAgent: "claude", EnvRuntime: "runc", "ANTHROPIC_BASE_URL": "http://gateway.example/a",
+	}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := Config{
+		DefaultAgent: "claude",
+		Providers: map[string]Provider{
+			"anthropic": {BaseURL: "http://gateway.example/a", KeyFile: "/k"},
+			"openai":    {BaseURL: "http://127.0.0.1:1", KeyEnv: "K"},
+		},
+		Box: BoxConfig{
+			Image: "a/b:c", Runtime: "runc", Memory: 1 << 30, CPUs: 0.5, PIDs: 512, Disk: 4 << 30,
+			Network: NetworkConfig{Allow: []string{"x.example"}, AllowPrivate: true},
+		},
+		Serve: ServeConfig{MaxParallel: 7, RepoRoots: []string{"/srv"}},
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("config (-want +got):\n%s", diff)
+	}
+}
+
+func TestConfigIsFoundByTheXDGRules(t *testing.T) {
+	t.Parallel()
+	xdg, home := t.TempDir(), t.TempDir()
+	for dir, agent := range map[string]string{filepath.Join(xdg, "sandboxrun"): "x", filepath.Join(home, ".config", "sandboxrun"): "h"} {
+		if err := os.MkdirAll(dir, 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(dir, "config.json"), []byte(`{"box":{"image":"`+agent+`"}}`), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	tests := []struct {
+		vars map[string]string
+		want string
+	}{
+		{map[string]string{"HOME": home, "XDG_CONFIG_HOME": xdg}, "x"},
+		{map[string]string{"HOME": home}, "h"},
+		{map[string]string{"HOME": home, "XDG_CONFIG_HOME": "relative"}, "h"},
+	}
+	for _, tt := range tests {
+		got, err := LoadConfig(environ(tt.vars))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got.Box.Image != tt.want {
+			t.Errorf("with %v: image %q, want %q", tt.vars, got.Box.Image, tt.want)
+		}
+	}
+}
+
+func TestBadConfigIsRefused(t *testing.T) {
+	t.Parallel()
+	fifo := t.TempDir() // a directory stands for everything that is not a file
+	tests := []struct {
+		name  string
+		vars  map[string]string
+		text  string
+		wants []string
+	}{
+		{"unknown and twice", nil, `{"boks":{},"box":{"cpus":1,"cpus":2,"image":"-x"}}`, []string{"/boks", "/box/cpus", "/box/image"}},
+		{"urls", nil, `{"providers":{"anthropic":{"base_url":"http://u:p@x"},"openai":{"base_url":"https://x?y=1"},"mine":{}}}`,
+			[]string{"/providers/mine", "/providers/anthropic/base_url", "/providers/openai/base_url"}},
+		{"semantics", nil, `{"default_agent":"nobody","box":{"memory":"1k","network":{"allow":["*"]}},"serve":{"repo_roots":["/a/../b"]}}`,
+			[]string{"/default_agent", "/box/memory", "/box/network/allow/0", "/serve/repo_roots/0"}},
+		{"not JSON", nil, `box: {}`, []string{""}},
+		{"environment", map[string]string{EnvAgent: "nobody", EnvImage: "-v", EnvRuntime: "a/b", "ANTHROPIC_BASE_URL": "x"}, `{}`, []string{"", "", "", ""}},
+		{"named but missing", map[string]string{EnvConfig: "/nonexistent/config.json"}, ``, nil},
+		{"named but no file", map[string]string{EnvConfig: fifo}, ``, nil},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			vars := map[string]string{EnvConfig: writeConfig(t, tt.text)}
+			for k, v := range tt.vars {
+				vars[k] = v
+			}
+			_, err := LoadConfig(environ(vars))
+			var bad *InputError
+			if !errors.As(err, &bad) {
+				t.Fatalf("error = %v, want an InputError", err)
+			}
+			got := map[string]int{}
+			for _, p := range paths(bad.Details) {
+				got[p]++
+			}
+			want := map[string]int{}
+			for _, p := range tt.wants {
+				want[p]++
+			}
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Errorf("paths (-want +got):\n%s\n%v", diff, err)
+			}
+		})
+	}
+}
+
+func TestStateDirFollowsTheXDGRules(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		vars map[string]string
+		want string
+	}{
+		{map[string]string{EnvStateDir: "/s/", "HOME": "/h"}, "/s"},
+		{map[string]string{"XDG_STATE_HOME": "/x", "HOME": "/h"}, "/x/sandboxrun"},
+		{map[string]string{"XDG_STATE_HOME": "x", "HOME": "/h"}, "/h/.local/state/sandboxrun"},
+		{map[string]string{EnvStateDir: "relative"}, ""},
+		{map[string]string{}, ""},
+	}
+	for _, tt := range tests {
+		got, err := StateDir(environ(tt.vars))
+		if got != tt.want || (err == nil) != (tt.want != "") {
+			t.Errorf("StateDir(%v) = %q, %v, want %q", tt.vars, got, err, tt.want)
+		}
+	}
+}
+
+func TestProviderKeys(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	file := func(name, text string, mode os.FileMode) string {
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, []byte(text), mode); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	env := environ(map[string]string{"KEY": " from-env\n", "BAD": "secret two", "BLANK": " "})
+	tests := []struct {
+		name, want, message string
+		p                   Provider
+	}{
+		{"variable", "from-env", "", Provider{KeyEnv: "KEY"}},
+		{"file", "from-file", "", Provider{KeyFile: file("good", "from-file\n", 0o600)}},
+		{"variable before file", "from-env", "", Provider{KeyEnv: "KEY", KeyFile: filepath.Join(dir, "good")}},
+		{"file when the variable is blank", "from-file", "", Provider{KeyEnv: "BLANK", KeyFile: filepath.Join(dir, "good")}},
+		{"unset variable", "", "variable NONE is not set", Provider{KeyEnv: "NONE"}},
+		{"nothing configured", "", "neither key_env nor key_file", Provider{}},
+		{"login", "", "use_login is not available", Provider{UseLogin: true, KeyEnv: "KEY"}},
+		{"missing file", "", "no such file", Provider{KeyFile: filepath.Join(dir, "none")}},
+		{"readable by others", "", "chmod 600", Provider{KeyFile: file("open", "k", 0o644)}},
+		{"empty file", "", "holds no key", Provider{KeyFile: file("empty", "\n", 0o600)}},
+		{"endless file", "", "bytes", Provider{KeyFile: file("long", strings.Repeat("k", maxKey+1), 0o600)}},
+		{"device", "", "not a regular file", Provider{KeyFile: "/dev/zero"}},
+		{"no header value", "", "no key has", Provider{KeyEnv: "BAD"}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			got, err := tt.p.Key(env)
+			if tt.message == "" {
+				if got != tt.want || err != nil {
+					t.Errorf("Key = %q, %v, want %q", got, err, tt.want)
+				}
+				return
+			}
+			if err == nil || !strings.Contains(err.Error(), tt.message) {
+				t.Errorf("error %v, want %q in it", err, tt.message)
+			}
+			if got != "" || err != nil && strings.Contains(err.Error(), "secret") {
+				t.Errorf("error %q holds the key", err)
+			}
+		})
+	}
+}

@@ -1,0 +1,194 @@
+package runner
+
+import (
+	"encoding/json"
+	"errors"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"sandboxrun/agents"
+	"sandboxrun/runner/check"
+	"sandboxrun/schemas"
+)
+
+// fill sets every field of a struct to something that is not zero.
+func fill(v reflect.Value) {
+	switch v.Kind() {
+	case reflect.Pointer:
+		v.Set(reflect.New(v.Type().Elem()))
+		fill(v.Elem())
+	case reflect.Struct:
+		if v.Type() == reflect.TypeFor[time.Time]() {
+			v.Set(reflect.ValueOf(time.Date(2026, 1, 2, 3, 4, 5, 678_900_000, time.UTC)))
+			return
+		}
+		for i := range v.NumField() {
+			fill(v.Field(i))
+		}
+	case reflect.Slice:
+		v.Set(reflect.MakeSlice(v.Type(), 1, 1))
+		fill(v.Index(0))
+	case reflect.Map:
+		v.Set(reflect.MakeMap(v.Type()))
+		value := reflect.New(v.Type().Elem()).Elem()
+		fill(value)
+		v.SetMapIndex(reflect.ValueOf("agent"), value)
+	case reflect.String:
+		v.SetString("x")
+	case reflect.Int, reflect.Int64:
+		v.SetInt(7)
+	case reflect.Float64:
+		v.SetFloat(1.5)
+	case reflect.Bool:
+		v.SetBool(true)
+	}
+}
+
+func fullResult() *Result {
+	var r Result
+	fill(reflect.ValueOf(&r).Elem())
+	r.SchemaVersion, r.Status = SchemaVersion, StatusPartial
+	r.FilesChanged[0].ChangeType, r.CommandsRun[0].Source = "added", "runner"
+	r.Issues[0].Type = IssueEnv
+	r.Constraints[0].Verdict, r.Acceptance[0].Verdict = string(check.Pass), string(check.Unverifiable)
+	hash := strings.Repeat("0a", 20)
+	r.Git.BaseCommit, r.Git.Tree, r.Git.Commit = hash, hash, hash
+	r.Box.Layout, r.Box.Network.Mode = "overlay", "none"
+	return &r
+}
+
+func TestResultsKeepTheirSchema(t *testing.T) {
+	t.Parallel()
+	least := &Result{
+		SchemaVersion: SchemaVersion, RunID: "r", Status: StatusFailed, FilesChanged: []FileChange{}, CommandsRun: []CommandRun{{Source: "agent"}},
+		Logs: []string{}, Issues: []Issue{}, Constraints: []Judged{}, Acceptance: []Judged{}, Timing: map[string]int64{},
+	}
+	for name, r := range map[string]*Result{"full": fullResult(), "least": least} {
+		doc, err := EncodeDocument(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := ValidateDocument("result", doc); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+func TestTheSchemaRefusesResultsThatBreakTheRules(t *testing.T) {
+	t.Parallel()
+	breaks := map[string]func(*Result){
+		"partial without an issue": func(r *Result) { r.Issues = []Issue{} },
+		"unknown status":           func(r *Result) { r.Status = "done" },
+		"null for a list":          func(r *Result) { r.Logs = nil },
+		"short hash":               func(r *Result) { r.Git.Tree = "abc" },
+		"networked box":            func(r *Result) { r.Box.Network.Mode = "bridge" },
+		"issue without a code":     func(r *Result) { r.Issues[0].Code = "" },
+	}
+	for name, breakIt := range breaks {
+		r := fullResult()
+		breakIt(r)
+		doc, err := EncodeDocument(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var bad *InputError
+		if err := ValidateDocument("result", doc); !errors.As(err, &bad) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+func TestEventKindsAreThoseOfTheSchema(t *testing.T) {
+	t.Parallel()
+	kinds := []string{
+		EventRunStarted, EventRunEnded, EventPhaseStarted, EventPhaseEnded, EventCommandOutput, EventApprovalAsked, EventApprovalAnswered,
+		EventUsage, EventFileChanged, EventEgressDenied, EventLimitReached, EventTruncated, EventSystemMessage, EventErrorMessage,
+		string(agents.KindUserMessage), string(agents.KindAssistantMessage), string(agents.KindThinking), string(agents.KindToolCall),
+		string(agents.KindToolResult), string(agents.KindRaw),
+	}
+	data := map[string]string{
+		string(agents.KindToolCall):   mustJSON(t, agents.ToolCall{ID: "0", Action: agents.ActionMCP, Input: json.RawMessage("1")}),
+		string(agents.KindToolResult): mustJSON(t, agents.ToolResult{ID: "0", Status: "denied"}),
+		string(agents.KindRaw):        `[1]`,
+	}
+	for _, kind := range kinds {
+		raw := json.RawMessage("{}")
+		if d, ok := data[kind]; ok {
+			raw = json.RawMessage(d)
+		}
+		doc := mustJSON(t, Event{Seq: 1, Time: noon, Run: "r", Phase: "agent", Kind: kind, Data: raw})
+		if err := ValidateDocument("event", []byte(doc)); err != nil {
+			t.Errorf("%s: %v", kind, err)
+		}
+	}
+	for _, doc := range []string{
+		`{"seq":1,"time":"2026-05-04T11:00:00.123Z","run":"r","phase":"agent","kind":"tool_call","data":{"id":1}}`,
+		`{"seq":1,"time":"2026-05-04T11:00:00.1Z","run":"r","phase":"","kind":"raw","data":1}`,
+		`{"seq":0,"time":"2026-05-04T11:00:00.123Z","run":"r","phase":"","kind":"raw","data":1}`,
+		`{"seq":1,"time":"2026-05-04T11:00:00.123Z","run":"r","phase":"","kind":"news","data":{}}`,
+	} {
+		if err := ValidateDocument("event", []byte(doc)); err == nil {
+			t.Errorf("%s keeps the schema", doc)
+		}
+	}
+}
+
+func TestEveryPhaseIsInTheEventSchema(t *testing.T) {
+	t.Parallel()
+	for _, ph := range planPhases() {
+		doc := mustJSON(t, Event{Seq: 1, Time: noon, Run: "r", Phase: ph.Name, Kind: "raw"})
+		if err := ValidateDocument("event", []byte(doc)); err != nil {
+			t.Errorf("%s: %v", ph.Name, err)
+		}
+	}
+}
+
+// The schema files are static; the registries they repeat are not.
+func TestSchemasKnowWhatIsRegistered(t *testing.T) {
+	t.Parallel()
+	var task, config map[string]any
+	if err := errors.Join(json.Unmarshal(schemas.Task(), &task), json.Unmarshal(schemas.Config(), &config)); err != nil {
+		t.Fatal(err)
+	}
+	var kinds []string
+	for _, k := range dig(t, task, "properties", "constraints", "items", "properties", "kind")["enum"].([]any) {
+		kinds = append(kinds, k.(string))
+	}
+	slices.Sort(kinds)
+	if !slices.Equal(kinds, check.Kinds()) {
+		t.Errorf("the schema knows the checks %v, registered are %v", kinds, check.Kinds())
+	}
+	providers := dig(t, config, "properties", "providers", "properties")
+	defaults := DefaultConfig().Providers
+	for _, a := range agents.All() {
+		info := a.Info()
+		if providers[info.Provider] == nil {
+			t.Errorf("the schema does not know provider %s of agent %s", info.Provider, info.Name)
+		}
+		if defaults[info.Provider].BaseURL == "" {
+			t.Errorf("provider %s of agent %s has no default", info.Provider, info.Name)
+		}
+	}
+}
+
+func dig(t *testing.T, node map[string]any, keys ...string) map[string]any {
+	t.Helper()
+	for _, k := range keys {
+		next, ok := node[k].(map[string]any)
+		if !ok {
+			t.Fatalf("no %s in the schema", k)
+		}
+		node = next
+	}
+	return node
+}
+
+func TestAnUnknownSchemaIsAnError(t *testing.T) {
+	t.Parallel()
+	if err := ValidateDocument("nothing", []byte("{}")); err == nil {
+		t.Error("no error")
+	}
+}

@@ -1,0 +1,68 @@
+package runner
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"sandboxrun/sandbox"
+)
+
+// ErrorType is the coarse kind of an error document.
+type ErrorType string
+
+// Error types. A bridge failure tells the caller that it may do the work itself.
+const (
+	ErrorInvalidInput  ErrorType = "invalid_input"
+	ErrorBridgeFailure ErrorType = "bridge_failure"
+	ErrorInternal      ErrorType = "internal"
+)
+
+// errorDocument is the wire form of schemas/error.schema.json.
+type errorDocument struct {
+	Error errorBody `json:"error"`
+}
+
+type errorBody struct {
+	Type    ErrorType `json:"type"`
+	Message string    `json:"message"`
+	Details []Detail  `json:"details,omitempty"`
+	Hint    string    `json:"hint,omitempty"`
+}
+
+// ErrorDocument writes the JSON document, ending in a newline, that takes the
+// place of a result, and says of which type it is.
+func ErrorDocument(err error) ([]byte, ErrorType) {
+	body := describe(err)
+	body.Message = clip(body.Message, 4*maxMessage)
+	doc, merr := EncodeDocument(errorDocument{body})
+	if merr != nil {
+		panic(fmt.Sprintf("error document: %v", merr)) // strings always marshal
+	}
+	return doc, body.Type
+}
+
+func describe(err error) errorBody {
+	var (
+		input  *InputError
+		gone   *sandbox.UnavailableError
+		image  *sandbox.ImageError
+		policy *sandbox.PolicyError
+	)
+	switch {
+	case errors.As(err, &input):
+		return errorBody{Type: ErrorInvalidInput, Message: input.Message, Details: input.Details, Hint: input.Hint}
+	case errors.As(err, &gone):
+		return errorBody{Type: ErrorBridgeFailure, Message: err.Error(),
+			Hint: firstSet(gone.Hint, `see "sandboxrun doctor"`)}
+	case errors.As(err, &image):
+		return errorBody{Type: ErrorBridgeFailure, Message: err.Error(),
+			Hint: firstSet(image.Hint, `build the agents' image with "sandboxrun image build", or name another in box.image`)}
+	case errors.As(err, &policy):
+		return errorBody{Type: ErrorBridgeFailure, Message: err.Error(),
+			Hint: `the engine does not keep what was asked of it; see "sandboxrun doctor"`}
+	case errors.Is(err, context.Canceled):
+		return errorBody{Type: ErrorInternal, Message: "stopped before anything was run: " + err.Error()}
+	}
+	return errorBody{Type: ErrorInternal, Message: firstSet(err.Error(), "unknown error")}
+}

@@ -1,0 +1,104 @@
+package runner
+
+import (
+	"errors"
+	"fmt"
+	"syscall"
+
+	"sandboxrun/gitdiff"
+	"sandboxrun/sandbox"
+)
+
+// Issue codes of the runner that the contract's list does not have.
+const (
+	CodeInterrupted      = "interrupted"        // stopped by a signal
+	CodeImageUnusable    = "image_unusable"     // the image went away or cannot run a box
+	CodePolicyNotApplied = "policy_not_applied" // the engine made a weaker box than asked
+	CodeRunnerError      = "runner_error"       // a failure of this program
+	CodeRunnerLost       = "runner_lost"        // the runner died; settled by a later one
+	CodeTreeTooLarge     = "tree_too_large"     // the tree left by the work exceeds the capture's budget
+	CodeJournalLost      = "journal_lost"       // events could not be written down
+	CodeIssuesOmitted    = "issues_omitted"     // more was found than a result lists
+	CodeDirtyTree        = "dirty_tree"         // the user has uncommitted changes the run did not see
+)
+
+// setupError is a setup command that failed.
+type setupError struct {
+	command string
+	code    *int
+}
+
+func (e *setupError) Error() string {
+	if e.code == nil {
+		return fmt.Sprintf("setup command %q did not end", e.command)
+	}
+	return fmt.Sprintf("setup command %q exited with %d", e.command, *e.code)
+}
+
+// cleanupError is a box or tree whose removal could not be confirmed.
+type cleanupError struct {
+	what string
+	err  error
+}
+
+func (e *cleanupError) Error() string { return fmt.Sprintf("remove %s: %v", e.what, e.err) }
+func (e *cleanupError) Unwrap() error { return e.err }
+
+// limitCodes maps the limits of a box to issue codes.
+var limitCodes = map[sandbox.Limit]string{
+	sandbox.LimitTime:   "runtime_limit",
+	sandbox.LimitMemory: "memory_limit",
+	sandbox.LimitPIDs:   "pids_limit",
+	sandbox.LimitDisk:   "disk_limit",
+	sandbox.LimitOutput: "output_limit",
+}
+
+// fail turns the error of a phase into an issue. The first failure decides what
+// the run is told to have died of; its consequences are not reported again.
+func (x *run) fail(phase string, err error) {
+	var (
+		limit  *sandbox.LimitError
+		gone   *sandbox.UnavailableError
+		image  *sandbox.ImageError
+		policy *sandbox.PolicyError
+		intr   Interrupted
+		setup  *setupError
+		clean  *cleanupError
+		budget *gitdiff.BudgetError
+	)
+	again := x.findings.stopped
+	x.findings.stopped = true
+	env := func(s severity, code, action string) {
+		x.findings.add(s, Issue{Type: IssueEnv, Code: code, Description: phase + ": " + err.Error(), SuggestedAction: action})
+	}
+	switch {
+	case errors.As(err, &clean):
+		x.cleanup = append(x.cleanup, clean.what)
+		env(fatal, "cleanup_failed", "run \"sandboxrun reap\" when the engine answers again")
+	case again && (x.findings.limited || x.findings.interrupted):
+		// An echo: the clock or the signal that already ended the work.
+	case errors.As(err, &intr):
+		x.findings.interrupted = true
+		env(flaw, CodeInterrupted, "run the task again; what was done so far is in the patch")
+	case errors.As(err, &limit):
+		x.findings.limited = true
+		x.log.emit(phase, EventLimitReached, map[string]any{"limit": limit.Limit, "detail": limit.Detail})
+		env(fruitless, limitCodes[limit.Limit], "raise the limit or make the task smaller")
+	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
+		x.findings.limited = true
+		x.log.emit(phase, EventLimitReached, map[string]any{"limit": sandbox.LimitDisk, "detail": err.Error()})
+		env(fatal, "disk_limit", "free space on the disk of the state directory")
+	case errors.As(err, &gone):
+		env(fatal, "engine_lost", "see \"sandboxrun doctor\", then run the task again")
+	case errors.As(err, &image):
+		env(fatal, CodeImageUnusable, image.Hint)
+	case errors.As(err, &policy):
+		env(fatal, CodePolicyNotApplied, "see \"sandboxrun doctor\"; the engine does not keep what was asked of it")
+	case errors.As(err, &setup):
+		env(fatal, "setup_failed", "look at the command's log; the hosts it needs belong in box.network.allow")
+	case errors.As(err, &budget):
+		env(fatal, CodeTreeTooLarge, "have the work write its litter to /tmp, or ignore it in the repository")
+	default:
+		env(fatal, CodeRunnerError, "this is a fault of sandboxrun or of its host; see the run's events")
+	}
+}

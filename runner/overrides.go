@@ -1,0 +1,56 @@
+package runner
+
+import (
+	"fmt"
+
+	"sandboxrun/sandbox/egress"
+)
+
+// Overrides is what the command line decides over task and configuration. Zero
+// fields decide nothing.
+type Overrides struct {
+	Agent, Variant, Model string
+	Base                  string
+	Session               string
+	Land                  Land
+	Runtime               string
+	AllowHosts            []string // added to the others
+	Approve               Approval
+}
+
+// validate reports flags that cannot work. They are in no document, so they
+// have no pointer.
+func (o Overrides) validate(p *problems) {
+	flag := func(name, why string) {
+		if why != "" {
+			p.add("", "--%s %s", name, why)
+		}
+	}
+	if o.Agent != "" {
+		flag("agent", agentProblem(o.Agent))
+	}
+	flag("variant", variantProblem(o.Variant))
+	flag("model", modelProblem(o.Model))
+	flag("base", revisionProblem(o.Base))
+	flag("runtime", runtimeProblem(o.Runtime))
+	if o.Session != "" {
+		flag("session", "is not available in this version")
+	}
+	switch o.Land {
+	case "", LandBranch, LandNone:
+	default:
+		flag("land", fmt.Sprintf("must be one of %s, %s", LandBranch, LandNone))
+	}
+	switch o.Approve {
+	case "", ApproveAuto, ApproveDeny:
+	case "ask":
+		flag("approve", "ask is not available in this version")
+	default:
+		flag("approve", fmt.Sprintf("must be one of %s, %s", ApproveAuto, ApproveDeny))
+	}
+	for _, host := range o.AllowHosts {
+		if _, err := egress.ParseAllow(host); err != nil {
+			flag("allow-host", err.Error())
+		}
+	}
+}

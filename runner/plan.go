@@ -1,0 +1,71 @@
+package runner
+
+import "sandboxrun/sandbox"
+
+// Plan is what a task compiles to: plain data, printed by "sandboxrun plan".
+// Whatever the machine decides later (ids, resolved commits, image digests,
+// uids) is not in it.
+type Plan struct {
+	TaskID        string          `json:"task_id,omitempty"` // "" until the run names it
+	RepoRoot      string          `json:"repo_root"`
+	Base          string          `json:"base"` // revision to resolve
+	IncludeDirty  bool            `json:"include_dirty"`
+	Mode          Mode            `json:"execution_mode"`
+	Agent         *AgentPlan      `json:"agent,omitempty"` // nil in command mode
+	Box           BoxPlan         `json:"box"`
+	Setup         []string        `json:"setup"`  // both boxes, allow-list open
+	Work          []string        `json:"work"`   // after the agent, in its box; what they change counts
+	Verify        []VerifyCommand `json:"verify"` // fresh box on the captured tree
+	Baseline      bool            `json:"baseline"`
+	Criteria      []Criterion     `json:"criteria"`
+	Constraints   []Constraint    `json:"constraints"`
+	Protected     []string        `json:"protected_paths"`
+	Land          Land            `json:"land"`
+	LimitSeconds  int             `json:"limit_seconds"` // hard limit of the whole run
+	Phases        []PhasePlan     `json:"phases"`
+	Objective     string          `json:"objective"`
+	NotesForHuman string          `json:"notes_for_human,omitempty"`
+}
+
+// AgentPlan is the agent's part of a plan.
+type AgentPlan struct {
+	Name     string   `json:"name"`
+	Variant  string   `json:"variant"`
+	Model    string   `json:"model,omitempty"`
+	Provider string   `json:"provider"`
+	Prompt   string   `json:"prompt"`
+	Approve  Approval `json:"approve"`
+}
+
+// Approval is the policy for tool calls.
+type Approval string
+
+// Approval policies.
+const (
+	ApproveAuto Approval = "auto"
+	ApproveDeny Approval = "deny"
+)
+
+// BoxPlan describes both boxes of a run.
+type BoxPlan struct {
+	Image      string            `json:"image"`
+	Runtime    string            `json:"runtime"`
+	Limits     sandbox.Limits    `json:"limits"`
+	Env        map[string]string `json:"env"`
+	SetupAllow []string          `json:"setup_allow"` // hosts open to setup commands only
+}
+
+// VerifyCommand is one measured command. Criteria are the indices of the
+// criteria it decides; empty for a command that was only suggested.
+type VerifyCommand struct {
+	Command    string `json:"command"`
+	Criteria   []int  `json:"criteria"`
+	ExpectExit int    `json:"expect_exit"`
+}
+
+// PhasePlan is one step of the fixed list and its own budget, 0 where only the
+// limit of the whole run counts.
+type PhasePlan struct {
+	Name          string `json:"name"`
+	BudgetSeconds int    `json:"budget_seconds"`
+}

@@ -1,0 +1,125 @@
+package runner
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+
+	"sandboxrun/agents"
+	"sandboxrun/gitdiff"
+	"sandboxrun/sandbox"
+)
+
+// ready is what a run starts from, found out without creating anything.
+type ready struct {
+	repo   *gitdiff.Repo
+	base   gitdiff.Commit
+	engine sandbox.Info
+	agent  agents.Agent // nil in command mode
+	key    string       // the provider's key, never shown to a box
+}
+
+// imager is the optional ability of an engine to look at its local images.
+type imager interface {
+	Image(ctx context.Context, ref string) (sandbox.ImageInfo, error)
+}
+
+// preflight checks everything that can be checked by looking: the repository,
+// the base, the branch to be, the engine, the image, the agent and its key.
+func (r *Runner) preflight(ctx context.Context, p *Plan) (rd *ready, err error) {
+	repo, err := gitdiff.Open(p.RepoRoot)
+	if err != nil {
+		return nil, inputAt("/context/repo_root", repoReason(err))
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, repo.Close())
+		}
+	}()
+	base, err := repo.Resolve(ctx, p.Base)
+	if err != nil {
+		return nil, inputAt("/context/base", err.Error())
+	}
+	rd = &ready{repo: repo, base: base}
+	if err := checkBranchRoom(repo, p); err != nil {
+		return nil, err
+	}
+	if p.Agent != nil {
+		if err := r.preflightAgent(rd, p.Agent); err != nil {
+			return nil, err
+		}
+	}
+	if rd.engine, err = r.o.Engine.Info(ctx); err != nil {
+		return nil, err
+	}
+	if im, ok := r.o.Engine.(imager); ok {
+		if _, err := im.Image(ctx, p.Box.Image); err != nil {
+			return nil, err
+		}
+	}
+	if err := checkRuntime(rd.engine, p.Box.Runtime); err != nil {
+		return nil, err
+	}
+	return rd, nil
+}
+
+func (r *Runner) preflightAgent(rd *ready, ap *AgentPlan) error {
+	a, ok := agents.Lookup(ap.Name)
+	if !ok {
+		return inputAt("/agent", fmt.Sprintf("no agent is called %q", ap.Name))
+	}
+	rd.agent = a
+	provider, ok := r.o.Config.Providers[ap.Provider]
+	if !ok {
+		return inputAt("/agent", fmt.Sprintf("no provider %q is configured for agent %s", ap.Provider, ap.Name))
+	}
+	key, err := provider.Key(r.o.Getenv)
+	if err != nil {
+		return &InputError{
+			Message: fmt.Sprintf("no key for provider %s", ap.Provider),
+			Details: []Detail{{Path: "/agent", Message: err.Error()}},
+			Hint:    "set the key in the environment variable or file that the configuration names",
+		}
+	}
+	rd.key = key
+	return nil
+}
+
+// checkBranchRoom refuses a run whose result could never land, before the work.
+func checkBranchRoom(repo *gitdiff.Repo, p *Plan) error {
+	if p.Land != LandBranch {
+		return nil
+	}
+	var conflict *gitdiff.RefConflictError
+	if err := repo.CheckRef(gitdiff.BranchPrefix + "x"); errors.As(err, &conflict) {
+		return inputAt("/land", fmt.Sprintf("branches below %s cannot be created: %v", gitdiff.BranchPrefix, err))
+	}
+	return nil
+}
+
+func checkRuntime(engine sandbox.Info, name string) error {
+	if name == "" {
+		return nil
+	}
+	for _, have := range engine.Runtimes {
+		if have == name {
+			return nil
+		}
+	}
+	return inputAt("/box/runtime", fmt.Sprintf("the engine has no runtime %q (it has %v)", name, engine.Runtimes))
+}
+
+func repoReason(err error) string {
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return "does not exist"
+	case errors.Is(err, fs.ErrPermission):
+		return "cannot be read by this user"
+	}
+	return err.Error()
+}
+
+func inputAt(path, message string) *InputError {
+	return &InputError{Message: "the task cannot be run", Details: []Detail{{Path: path, Message: message}}}
+}

@@ -1,0 +1,31 @@
+package runner
+
+import (
+	"context"
+	"errors"
+)
+
+// prepare runs the setup commands in the working box.
+func (x *run) prepare(ctx context.Context) error { return x.setup(ctx, x.box, "prepare") }
+
+// setup runs the task's setup commands in a box with the allow-list open, and
+// closes it before anything else may run there.
+func (x *run) setup(ctx context.Context, b *box, phase string) (err error) {
+	if len(x.plan.Setup) == 0 {
+		return nil
+	}
+	if err := b.gate.SetAllow(x.plan.Box.SetupAllow); err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, b.gate.SetAllow(nil)) }()
+	for _, text := range x.plan.Setup {
+		c, err := x.command(ctx, b, phase, text)
+		if err != nil {
+			return err
+		}
+		if *c.ExitCode != 0 {
+			return &setupError{command: text, code: c.ExitCode}
+		}
+	}
+	return nil
+}

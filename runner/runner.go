@@ -1,0 +1,56 @@
+package runner
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"sandboxrun/gitdiff"
+	"sandboxrun/sandbox"
+)
+
+// Options are what a Runner is made from.
+type Options struct {
+	State  *State
+	Config Config
+	Engine sandbox.Engine
+	// GuestBinary is the host path of the static program that becomes the main
+	// process of every box (this program itself).
+	GuestBinary string
+	// Getenv reads the host's environment, for keys and the CA bundle.
+	Getenv func(string) string
+	// Layout forces how trees reach boxes; "" for the best the engine can do.
+	Layout gitdiff.Layout
+	// Version of this program, for the journal.
+	Version string
+}
+
+// Runner executes plans. It is safe for concurrent use; every run has its own
+// boxes, trees and journal.
+type Runner struct{ o Options }
+
+// New makes a Runner.
+func New(o Options) *Runner { return &Runner{o: o} }
+
+// Execute runs a plan and returns its result. An error is only returned while
+// nothing has been created: an *InputError, a *sandbox.UnavailableError, a
+// *sandbox.ImageError, or a failure of the state directory. From then on
+// whatever fails is told in the result. Cancelling ctx (with an Interrupted
+// cause) stops the run; the result still arrives. watch, if not nil, receives
+// every journal event in order and must not block.
+func (r *Runner) Execute(ctx context.Context, p *Plan, watch func(Event)) (*Result, error) {
+	started := time.Now()
+	if err := r.settleCrashed(ctx); err != nil {
+		return nil, fmt.Errorf("clear away crashed runs: %w", err)
+	}
+	ready, err := r.preflight(ctx, p)
+	if err != nil {
+		return nil, err
+	}
+	run, err := r.newRun(p, ready, started, watch)
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("create run: %w", err), ready.repo.Close())
+	}
+	return run.do(ctx), nil
+}

@@ -1,0 +1,148 @@
+package runner
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestListShowsTheNewestRunsFirst(t *testing.T) {
+	t.Parallel()
+	s := newState(t)
+	dead, ended, live := newRun(t, s), newRun(t, s), newRun(t, s)
+	plan, err := Compile(decodeFile(t, "command"), DefaultConfig(), Overrides{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := dead.WritePlan(plan); err != nil {
+		t.Fatal(err)
+	}
+	crash(t, dead)
+	end := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+	finish(t, ended, &Result{TaskID: "t", Status: StatusPartial, Summary: "s", Git: GitResult{Branch: "sandboxrun/t"}, EndedAt: end})
+	if err := os.Mkdir(filepath.Join(s.runsDir(), "not-a-run"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	want := []RunInfo{
+		{RunID: live.ID(), TaskID: live.ID(), Status: RunRunning},
+		{RunID: ended.ID(), TaskID: "t", Status: "partial", Summary: "s", Branch: "sandboxrun/t", EndedAt: &end},
+		{RunID: dead.ID(), TaskID: "regenerate", Status: RunCrashed, Summary: "Regenerate the parser."},
+	}
+	got, err := s.List(0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range got {
+		if age := time.Since(got[i].StartedAt); age < -time.Second || age > time.Hour {
+			t.Errorf("run %s started at %v", got[i].RunID, got[i].StartedAt)
+		}
+		got[i].StartedAt = time.Time{}
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("runs (-want +got):\n%s", diff)
+	}
+	if got, err = s.List(1); err != nil || len(got) != 1 || got[0].RunID != live.ID() {
+		t.Errorf("List(1) = %+v, %v", got, err)
+	}
+}
+
+func TestFindTakesAnUnambiguousPrefix(t *testing.T) {
+	t.Parallel()
+	s := newState(t)
+	for _, id := range []string{"01j0000000000000000000000a", "01j0000000000000000000000b", "01k00000000000000000000000"} {
+		if err := os.Mkdir(s.runDir(id), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	tests := []struct{ prefix, want string }{
+		{"01k", "01k00000000000000000000000"},
+		{"01K", "01k00000000000000000000000"},
+		{"01j0000000000000000000000a", "01j0000000000000000000000a"},
+		{"01j", ""}, {"", ""}, {"9", ""}, {"../", ""},
+	}
+	for _, tt := range tests {
+		d, err := s.Find(tt.prefix)
+		var bad *InputError
+		switch {
+		case tt.want == "" && !errors.As(err, &bad):
+			t.Errorf("Find(%q) = %v, %v, want an InputError", tt.prefix, d, err)
+		case tt.want != "" && (err != nil || d.ID() != tt.want):
+			t.Errorf("Find(%q) = %v, %v, want %s", tt.prefix, d, err, tt.want)
+		}
+	}
+}
+
+func TestRemoveRefusesLiveAndUnsettledRuns(t *testing.T) {
+	t.Parallel()
+	s := newState(t)
+	live, dead, ended := newRun(t, s), newRun(t, s), newRun(t, s)
+	crash(t, dead)
+	finish(t, ended, &Result{})
+	for _, d := range []*RunDir{live, dead} {
+		found, err := s.Find(d.ID())
+		if err != nil {
+			t.Fatal(err)
+		}
+		var bad *InputError
+		if err := s.Remove(found); !errors.As(err, &bad) || bad.Hint == "" {
+			t.Errorf("Remove = %v, want an InputError with a hint", err)
+		}
+		if _, err := os.Stat(d.dir()); err != nil {
+			t.Error(err)
+		}
+	}
+	if err := s.Remove(ended); err != nil {
+		t.Fatal(err)
+	}
+	entries, err := os.ReadDir(s.runsDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(entries) != 2 {
+		t.Errorf("entries %v, want the two others", entries)
+	}
+}
+
+func TestRemainsOfCutShortStepsAreSwept(t *testing.T) {
+	t.Parallel()
+	s := newState(t)
+	long := time.Now().Add(-time.Hour)
+	for name, when := range map[string]time.Time{".new-a": long, ".gone-b": long, ".new-c": time.Now()} {
+		dir := filepath.Join(s.runsDir(), name)
+		if err := errors.Join(os.Mkdir(dir, 0o700), os.Chtimes(dir, when, when)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := s.Crashed(func(*RunDir) error { return nil }); err != nil {
+		t.Fatal(err)
+	}
+	entries, err := os.ReadDir(s.runsDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(entries) != 1 || entries[0].Name() != ".new-c" {
+		t.Errorf("left: %v", entries)
+	}
+}
+
+func TestAFollowerOfACrashedRunEnds(t *testing.T) {
+	t.Parallel()
+	s := newState(t)
+	d := newRun(t, s)
+	j, err := d.Journal()
+	if err != nil {
+		t.Fatal(err)
+	}
+	appendAll(t, j, event("raw", 1))
+	if err := j.Close(); err != nil {
+		t.Fatal(err)
+	}
+	crash(t, d)
+	if events := collect(t, d.Events(t.Context(), 1, true)); len(events) != 1 {
+		t.Errorf("events %+v", events)
+	}
+}
