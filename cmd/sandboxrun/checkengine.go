@@ -1,0 +1,148 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"runtime"
+	"slices"
+	"strings"
+
+	"sandboxrun/sandbox"
+	"sandboxrun/sandbox/docker"
+)
+
+func checkEngine(ctx context.Context, x *examination) finding {
+	if err := x.engineErr(ctx); err != nil {
+		hint := "install and start Docker or Podman, or set DOCKER_HOST"
+		var gone *sandbox.UnavailableError
+		if errors.As(err, &gone) && gone.Hint != "" {
+			hint = gone.Hint
+		}
+		return fail(hint, "%v", err)
+	}
+	return pass("%s %s at %s", x.info.Name, x.info.Version, x.info.Endpoint)
+}
+
+// checkAPI only tells: an engine that is too old does not answer as one.
+func checkAPI(_ context.Context, x *examination) finding {
+	return pass("API %s, at least %s is needed", x.info.APIVersion, docker.MinAPIVersion)
+}
+
+func checkPlatform(_ context.Context, x *examination) finding {
+	arch := map[string]string{"x86_64": "amd64", "aarch64": "arm64"}[x.info.Arch]
+	if arch == "" {
+		arch = x.info.Arch
+	}
+	text := fmt.Sprintf("%s/%s, kernel %s", x.info.OS, x.info.Arch, x.info.Kernel)
+	if x.info.OS != "linux" || arch != runtime.GOARCH {
+		return fail("use an engine of this machine's own kind",
+			"%s: this program (%s/%s) is also the main process of every box and cannot run there", text, runtime.GOOS, runtime.GOARCH)
+	}
+	return pass("%s", text)
+}
+
+func checkSocket(_ context.Context, x *examination) finding {
+	path, ok := strings.CutPrefix(x.info.Endpoint, "unix://")
+	if !ok {
+		return caution("prefer a socket on this machine", "%s is not a local socket: whoever can reach it controls that machine", x.info.Endpoint)
+	}
+	st, err := os.Stat(path)
+	if err != nil {
+		return caution("", "%s: %v", path, err)
+	}
+	if st.Mode().Perm()&0o002 != 0 {
+		return caution("chmod o-rw "+path, "%s may be used by every user of this machine, which makes each of them root", path)
+	}
+	return pass("%s, mode %04o", path, st.Mode().Perm())
+}
+
+func checkComponents(_ context.Context, x *examination) finding {
+	var have, known []string
+	for _, c := range x.info.Components {
+		have = append(have, c.Name+" "+c.Version)
+		for _, h := range holes {
+			if !strings.EqualFold(c.Name, h.component) {
+				continue
+			}
+			open, sure := h.in(c.Version)
+			if !sure || !open {
+				continue
+			}
+			text := fmt.Sprintf("%s %s: %s (%s)", c.Name, c.Version, h.ids, h.allows)
+			if packaged(c.Version) {
+				text += ", unless the distribution's package has the fix"
+			}
+			known = append(known, text)
+		}
+	}
+	switch {
+	case len(have) == 0:
+		return caution("", "the engine does not say which runc and containerd it uses")
+	case len(known) > 0:
+		return caution("update them, or run tasks with --runtime runsc", "%s", strings.Join(known, "; "))
+	}
+	return pass("%s; no known holes among those doctor looks for", strings.Join(have, ", "))
+}
+
+func checkCgroups(_ context.Context, x *examination) finding {
+	var missing []string
+	for _, c := range []struct {
+		name string
+		has  bool
+	}{{"memory", x.info.MemoryLimit}, {"pids", x.info.PIDsLimit}, {"cpu", x.info.CPULimit}} {
+		if !c.has {
+			missing = append(missing, c.name)
+		}
+	}
+	version := "cgroup v" + x.info.CgroupVersion
+	switch {
+	case len(missing) > 0:
+		return fail("enable these controllers for the engine", "%s cannot limit %s", version, strings.Join(missing, ", "))
+	case !x.info.SwapLimit:
+		return caution("enable swap accounting, or turn swap off", "%s limits memory, pids and cpu, but not swap", version)
+	}
+	return pass("%s limits memory, swap, pids and cpu", version)
+}
+
+func checkSeccomp(_ context.Context, x *examination) finding {
+	if !x.has("seccomp") {
+		return fail("use a kernel and an engine with seccomp", "the engine cannot filter system calls")
+	}
+	return pass("system calls are filtered by this program's own profile")
+}
+
+func checkUserNamespaces(_ context.Context, x *examination) finding {
+	for _, name := range []string{"rootless", "userns"} {
+		if x.has(name) {
+			return pass("%s: root in a box is nobody on this machine", name)
+		}
+	}
+	return caution("a rootless engine or userns-remap adds a layer",
+		"off: numeric users of boxes are the same numbers on this machine (boxes never run as 0)")
+}
+
+func checkSecurityModules(_ context.Context, x *examination) finding {
+	for _, name := range []string{"apparmor", "selinux"} {
+		if x.has(name) {
+			return pass("%s", name)
+		}
+	}
+	return caution("", "neither AppArmor nor SELinux confines containers here")
+}
+
+func checkRuntimes(_ context.Context, x *examination) finding {
+	if slices.Contains(x.info.Runtimes, "runsc") {
+		return pass("runsc (gVisor) is there: --runtime runsc; the default is %s", x.info.DefaultRun)
+	}
+	return caution("install gVisor's runsc and register it with the engine to use --runtime runsc",
+		"only %s: boxes share this machine's kernel", strings.Join(x.info.Runtimes, ", "))
+}
+
+func checkStorage(_ context.Context, x *examination) finding {
+	return pass("%s in %s", x.info.StorageDriver, x.info.RootDir)
+}
+
+// has reports whether the engine names a security option.
+func (x *examination) has(option string) bool { return slices.Contains(x.info.Security, option) }

@@ -1,0 +1,95 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"sandboxrun/sandbox"
+)
+
+// trialGuest is where the trial box finds this program.
+const trialGuest = "/.sandboxrun/guest"
+
+// trialUser is the identity of the trial box's processes under a root runner;
+// one that is not root cannot give files away and uses its own.
+const trialUser = 10001
+
+// checkWorkspace opens one small box on an overlay and writes a file in it,
+// because no answer of an engine says whether it can mount one.
+func checkWorkspace(ctx context.Context, x *examination) finding {
+	if x.stateErr != nil || x.configErr != nil {
+		return caution("", "not tried: no state directory or no configuration")
+	}
+	image := x.config.Box.Image
+	if _, err := x.engine.Image(ctx, image); err != nil {
+		return caution("sandboxrun image build", "not tried: %v", err)
+	}
+	guest, err := guestBinary()
+	if err != nil {
+		return fail("make build", "not tried: %v", err)
+	}
+	dir, err := os.MkdirTemp(x.state.Dir(), "doctor-")
+	if err != nil {
+		return fail("", "%v", err)
+	}
+	defer os.RemoveAll(dir)
+	took, err := trial(ctx, x, image, guest, dir)
+	switch {
+	case errors.Is(err, sandbox.ErrOverlayUnsupported):
+		return caution("tasks on large repositories start slower; results are the same",
+			"copy: every task gets a full copy of its tree, because this engine mounts no overlay here (%v)", err)
+	case err != nil:
+		return fail("see \"sandboxrun doctor --json\" and the engine's log", "a small box did not work: %v", err)
+	}
+	return pass("overlay: a box was opened, used and removed in %.1f s", took.Seconds())
+}
+
+// trial opens a box on an overlay in dir, writes a file through it and looks
+// for the file in the upper layer.
+func trial(ctx context.Context, x *examination, image, guest, dir string) (took time.Duration, err error) {
+	began := time.Now()
+	user := sandbox.User{UID: os.Getuid(), GID: os.Getgid()}
+	if user.UID == 0 {
+		user = sandbox.User{UID: trialUser, GID: trialUser}
+	}
+	layer := func(name string) string { return filepath.Join(dir, name) }
+	for _, name := range []string{"lower", "upper", "work"} {
+		if err := errors.Join(os.Mkdir(layer(name), 0o700), os.Chown(layer(name), user.UID, user.GID)); err != nil {
+			return 0, err
+		}
+	}
+	box, err := x.engine.Open(ctx, sandbox.Spec{
+		Owner: x.state.Owner(fmt.Sprintf("doctor%d", os.Getpid())), Role: "trial", Image: image,
+		Runtime: x.config.Box.Runtime, User: user,
+		Tree:  sandbox.Tree{Lower: []string{layer("lower")}, Upper: layer("upper"), Work: layer("work")},
+		Binds: []sandbox.Bind{{Source: guest, Target: trialGuest}},
+		Guest: []string{trialGuest, guestName},
+	})
+	if err != nil {
+		return 0, err
+	}
+	defer func() {
+		cctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), hardStopBound)
+		defer cancel()
+		err = errors.Join(err, box.Close(cctx))
+	}()
+	var stderr bytes.Buffer
+	exit, err := box.Exec(ctx, sandbox.Command{
+		Argv: []string{"/bin/sh", "-c", "echo written > file && cat file"}, Stderr: &stderr,
+	})
+	if err != nil {
+		return 0, err
+	}
+	if exit.Code != 0 {
+		return 0, fmt.Errorf("writing a file in the box exited with %d: %.200s", exit.Code, stderr.String())
+	}
+	if _, err := os.Stat(filepath.Join(layer("upper"), "file")); err != nil {
+		return 0, fmt.Errorf("a file written in the box did not arrive in its layer: %w", err)
+	}
+	return time.Since(began), nil
+}

@@ -1,0 +1,104 @@
+package main
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/urfave/cli/v2"
+
+	"sandboxrun/runner"
+)
+
+func (p *program) demoCommand() *cli.Command {
+	return &cli.Command{
+		Name:  "demo",
+		Usage: "let an agent mend a small sample repository, and show everything that came of it",
+		Description: `Makes a git repository with a failing test and has the default agent mend it in a
+box. With a key for the agent's provider the model is real. Without one, an
+embedded server on loopback plays the model by a script; the agent's own program,
+the box and everything else are real, and the demo says which it is.
+
+The repository, the task and the result stay in DIR, by default a new directory
+for temporary files, for you to look at and delete.
+
+Exit codes are those of "execute".
+
+Examples:
+   sandboxrun demo
+   sandboxrun demo --scripted
+   sandboxrun demo --dir /tmp/sandboxrun-demo`,
+		Flags: []cli.Flag{
+			&cli.StringFlag{Name: "dir", Usage: "new or empty `DIR` for the sample"},
+			&cli.BoolFlag{Name: "scripted", Usage: "use the scripted model although a key is there"},
+			&cli.StringFlag{Name: "runtime", Usage: "OCI runtime of the box, by its name in the engine"},
+			&cli.BoolFlag{Name: "quiet", Usage: "print no progress on standard error"},
+		},
+		Action: p.demo,
+	}
+}
+
+func (p *program) demo(c *cli.Context) error {
+	cfg, err := p.config()
+	if err != nil {
+		return err
+	}
+	model, err := chooseModel(cfg, p.getenv, c.Bool("scripted"))
+	if err != nil {
+		return err
+	}
+	defer model.close()
+	fmt.Fprintln(p.stdout, printable(model.says))
+	s, err := newSample(c.Context, c.String("dir"))
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(p.stdout, "Repository: %s\nTask:       %s\n", printable(s.repo), printable(s.task))
+	plan, err := s.plan(model.config, c.String("runtime"))
+	if err != nil {
+		return err
+	}
+	e := &execution{p: p, quiet: c.Bool("quiet"), with: func() (*runner.Runner, func(), error) {
+		return p.runnerWith(model.config, model.getenv, true)
+	}}
+	res, cause, err := e.run(c.Context, plan)
+	if err != nil {
+		return err
+	}
+	if err := s.keep(res); err != nil {
+		return err
+	}
+	if err := p.tellDemo(c.Context, s, res); err != nil {
+		return err
+	}
+	return exitStatus(runner.ExitCode(res, cause))
+}
+
+// tellDemo shows what came of the task and where everything is.
+func (p *program) tellDemo(ctx context.Context, s *sample, res *runner.Result) error {
+	fmt.Fprintln(p.stdout)
+	if err := writeReport(p.stdout, terminalOf(p.stdout, p.getenv), res); err != nil {
+		return err
+	}
+	if res.Git.Patch != "" {
+		fmt.Fprintln(p.stdout, "\nThe diff:")
+		if err := p.printPatch(res.Git.Patch); err != nil {
+			return err
+		}
+	}
+	if res.Git.Branch != "" {
+		history, err := sampleGit(ctx, s.repo, "log", "--oneline", "--decorate", "--all")
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(p.stdout, "\nThe repository's history (its own branch did not move):\n%s", history)
+	}
+	_, err := fmt.Fprintf(p.stdout, `
+Result document: %s
+Go on with:
+  sandboxrun runs show %s
+  sandboxrun runs logs %s
+  sandboxrun apply %s          # bring the change into %s
+  sandboxrun execute YOUR-TASK.json
+`, s.result, res.RunID, res.RunID, res.RunID, s.repo)
+	return err
+}

@@ -1,0 +1,78 @@
+package main
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"sandboxrun/agents"
+	"sandboxrun/runner"
+)
+
+func event(t *testing.T, phase, kind string, data any) runner.Event {
+	t.Helper()
+	raw, err := json.Marshal(data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return runner.Event{Run: "R1", Phase: phase, Kind: kind, Data: raw}
+}
+
+func TestDescribeTellsEventsInOneLine(t *testing.T) {
+	t.Parallel()
+	zero, two := 0, 2
+	for _, tc := range []struct {
+		name, kind string
+		data       any
+		want       string
+	}{
+		{"start", runner.EventRunStarted, map[string]any{"objective": "say hello"}, "run R1 say hello"},
+		{"end", runner.EventRunEnded, map[string]any{"status": "partial"}, "run R1 ended: partial"},
+		{"phase", runner.EventPhaseEnded, map[string]any{"duration_ms": 1234}, "done in 1.2 s"},
+		{"failed phase", runner.EventPhaseEnded, map[string]any{"duration_ms": 90000, "error": "no box"}, "failed after 1m30s: no box"},
+		{"command", runner.EventCommandOutput, runner.CommandRun{Command: "true", Source: "runner", ExitCode: &zero, DurationMS: 50}, "$ true  (0.1 s)"},
+		{"red command", runner.EventCommandOutput, runner.CommandRun{Command: "false", Source: "runner", ExitCode: &two}, "$ false  (exit 2 after 0.0 s)"},
+		{"lost command", runner.EventCommandOutput, runner.CommandRun{Command: "sleep 9", Source: "runner"}, "$ sleep 9  (did not end)"},
+		{"tool", string(agents.KindToolCall), agents.ToolCall{Tool: "Edit", Action: agents.ActionEdit, Input: json.RawMessage(`{"file_path":"a.go","new_string":"x"}`)}, "Edit a.go"},
+		{"shell tool", string(agents.KindToolCall), agents.ToolCall{Tool: "Bash", Action: agents.ActionCommand, Input: json.RawMessage(`{"command":"go test"}`)}, "Bash $ go test"},
+		{"good result is silent", string(agents.KindToolResult), agents.ToolResult{Status: "ok", Text: "fine"}, ""},
+		{"denied result", string(agents.KindToolResult), agents.ToolResult{Status: "denied", Text: "no"}, "tool denied: no"},
+		{"message", string(agents.KindAssistantMessage), agents.Message{Text: "I will\nwrite it.\n"}, "says: I will ⏎ write it."},
+		{"file", runner.EventFileChanged, runner.FileChange{Path: "a.go", ChangeType: "added", Additions: 3}, "added a.go (+3 -0)"},
+		{"limit", runner.EventLimitReached, map[string]any{"limit": "memory", "detail": "2 GB"}, "memory limit reached: 2 GB"},
+		{"unknown kind is silent", "weather", map[string]any{"text": "rain"}, ""},
+		{"raw data of any shape is silent", string(agents.KindRaw), []int{1}, ""},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			t.Parallel()
+			if got := describe(event(t, "agent", tc.kind, tc.data)).text; got != tc.want {
+				t.Errorf("got %q, want %q", got, tc.want)
+			}
+		})
+	}
+}
+
+func TestDescribeEscapesWhatATerminalWouldObey(t *testing.T) {
+	t.Parallel()
+	for _, evil := range []string{"\x1b]52;c;aGk=\x07", "\x1b[2J", "a\rb", "\u202egnp.exe", "\u009b31m", "\u2028"} {
+		for kind := range tellers {
+			l := describe(event(t, "agent", kind, map[string]any{
+				"text": evil, "command": evil, "objective": evil, "error": evil, "path": evil, "source": "runner",
+				"status": evil, "detail": evil, "limit": evil, "tool": evil, "input": map[string]string{"command": evil}, "host": evil,
+			}))
+			for _, bad := range []string{"\x1b", "\r", "\a", "\u202e", "\u009b", "\u2028"} {
+				if strings.Contains(l.text, bad) {
+					t.Errorf("%s event of %q: line %q keeps %q", kind, evil, l.text, bad)
+				}
+			}
+		}
+	}
+}
+
+func TestDescribeBoundsALine(t *testing.T) {
+	t.Parallel()
+	huge := strings.Repeat("x", 5<<20)
+	if got := describe(event(t, "agent", string(agents.KindAssistantMessage), agents.Message{Text: huge})).text; len(got) > 2*maxLine {
+		t.Errorf("line of %d bytes", len(got))
+	}
+}

@@ -1,0 +1,69 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+
+	"github.com/google/renameio/v2"
+
+	"sandboxrun/runner"
+)
+
+// document writes the one JSON document of a command. See documentText.
+func (p *program) document(v any) error {
+	b, err := runner.EncodeDocument(v)
+	if err != nil {
+		return fmt.Errorf("encode document: %w", err)
+	}
+	return p.documentText(b)
+}
+
+// errorDocument writes the document that tells of err instead of a result.
+func (p *program) errorDocument(err error) error {
+	b, _ := runner.ErrorDocument(err)
+	return p.documentText(b)
+}
+
+// documentText writes a document that ends in a newline: a copy to the output
+// file, when there is one, and one write to standard output. Both are tried. Of
+// two callers, a run that ends and a second signal, the later one does nothing.
+func (p *program) documentText(b []byte) error {
+	if !p.written.CompareAndSwap(false, true) {
+		return nil
+	}
+	if p.compact {
+		var line bytes.Buffer
+		if err := json.Compact(&line, b); err != nil {
+			return fmt.Errorf("encode document: %w", err)
+		}
+		b = append(line.Bytes(), '\n')
+	}
+	var errs []error
+	if p.output != "" {
+		if err := writeOutput(p.output, b); err != nil {
+			errs = append(errs, fmt.Errorf("write document to file: %w", err))
+		}
+	}
+	if _, err := p.stdout.Write(b); err != nil {
+		errs = append(errs, fmt.Errorf("write document to standard output: %w", err))
+	}
+	return errors.Join(errs...)
+}
+
+// writeOutput replaces a file in one step, so that nobody sees half of it. What
+// exists and is no ordinary file (a pipe, /dev/null) is written to instead.
+func writeOutput(name string, b []byte) error {
+	fi, err := os.Stat(name)
+	if err != nil || fi.Mode().IsRegular() {
+		return renameio.WriteFile(name, b, 0o600)
+	}
+	f, err := os.OpenFile(name, os.O_WRONLY, 0)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(b)
+	return errors.Join(err, f.Close())
+}

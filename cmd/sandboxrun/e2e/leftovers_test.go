@@ -1,0 +1,54 @@
+package e2e
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+)
+
+// assertNothingLeft looks for what a finished run must not leave: containers,
+// volumes, mounts and trees of this rig's state directory.
+func (r *rig) assertNothingLeft() {
+	r.t.Helper()
+	id, err := os.ReadFile(filepath.Join(r.state, "id"))
+	if err != nil {
+		if !os.IsNotExist(err) {
+			r.t.Errorf("read the state's id: %v", err)
+		}
+		return // nothing was ever run
+	}
+	owner := strings.TrimSpace(string(id))
+	for _, list := range [][]string{
+		{"ps", "-a", "--no-trunc", "--format", "{{.Names}} {{.Labels}}"},
+		{"volume", "ls", "--format", "{{.Name}} {{.Labels}}"},
+	} {
+		out, err := exec.Command("docker", list...).Output()
+		if err != nil {
+			r.t.Errorf("docker %v: %v", list, err)
+		}
+		for line := range strings.SplitSeq(string(out), "\n") {
+			if strings.Contains(line, owner) {
+				r.t.Errorf("left behind (docker %s): %s", list[0], line)
+			}
+		}
+	}
+	mounts, err := os.ReadFile("/proc/self/mounts")
+	if err != nil {
+		r.t.Error(err)
+	}
+	for line := range strings.SplitSeq(string(mounts), "\n") {
+		if strings.Contains(line, r.state) && !strings.HasPrefix(line, "tmpfs "+r.state+" ") {
+			r.t.Errorf("left mounted: %s", line)
+		}
+	}
+	for _, dir := range []string{"work", "active"} {
+		entries, err := os.ReadDir(filepath.Join(r.state, dir))
+		if err != nil && !os.IsNotExist(err) {
+			r.t.Error(err)
+		}
+		for _, e := range entries {
+			r.t.Errorf("left in the state directory: %s/%s", dir, e.Name())
+		}
+	}
+}

@@ -1,0 +1,165 @@
+package e2e
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"sandboxrun/agents/agentstest/modelserver"
+	"sandboxrun/runner"
+)
+
+// realKey is what no box, log or result may ever hold.
+const realKey = "sk-ant-e2e-the-real-key-0123456789abcdef"
+
+// rig is one isolated installation of the program: its own state, its own
+// configuration, its own provider.
+type rig struct {
+	t       *testing.T
+	state   string
+	config  map[string]any
+	env     []string
+	timeout time.Duration
+	attr    *syscall.SysProcAttr
+}
+
+func newRig(t *testing.T) *rig {
+	t.Helper()
+	needEngine(t, agentImage)
+	dir := t.TempDir()
+	r := &rig{t: t, state: filepath.Join(dir, "state"), config: map[string]any{}, timeout: 3 * time.Minute}
+	r.env = []string{
+		"PATH=" + os.Getenv("PATH"), "HOME=" + dir, "SANDBOXRUN_STATE_DIR=" + r.state,
+		"SANDBOXRUN_CONFIG=" + filepath.Join(dir, "config.json"), "ANTHROPIC_API_KEY=" + realKey,
+	}
+	if host := os.Getenv("DOCKER_HOST"); host != "" {
+		r.env = append(r.env, "DOCKER_HOST="+host)
+	}
+	t.Cleanup(func() { r.assertNothingLeft() })
+	return r
+}
+
+// model makes the scripted provider the rig's anthropic provider.
+func (r *rig) model(s modelserver.Scenario) *modelserver.Server {
+	r.t.Helper()
+	srv, err := modelserver.Start(s)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	r.t.Cleanup(func() {
+		if err := srv.Close(); err != nil {
+			r.t.Error(err)
+		}
+	})
+	r.config["providers"] = map[string]any{"anthropic": map[string]any{"base_url": srv.URL(), "key_env": "ANTHROPIC_API_KEY"}}
+	return srv
+}
+
+// outcome is one finished invocation.
+type outcome struct {
+	exit           int
+	stdout, stderr []byte
+}
+
+func (r *rig) command(args ...string) *exec.Cmd {
+	r.t.Helper()
+	cfg, err := json.Marshal(r.config)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	for _, v := range r.env {
+		if path, ok := strings.CutPrefix(v, "SANDBOXRUN_CONFIG="); ok {
+			if err := os.WriteFile(path, cfg, 0o644); err != nil {
+				r.t.Fatal(err)
+			}
+		}
+	}
+	c := exec.Command(program, args...)
+	c.Env, c.SysProcAttr = r.env, r.attr
+	return c
+}
+
+// run invokes the program and waits for its end, for at most the rig's timeout.
+func (r *rig) run(stdin []byte, args ...string) outcome {
+	r.t.Helper()
+	var out, errs bytes.Buffer
+	c := r.command(args...)
+	c.Stdin, c.Stdout, c.Stderr = bytes.NewReader(stdin), &out, &errs
+	if err := c.Start(); err != nil {
+		r.t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(r.t.Context(), r.timeout)
+	defer cancel()
+	ended := make(chan error, 1)
+	go func() { ended <- c.Wait() }()
+	select {
+	case err := <-ended:
+		var exit *exec.ExitError
+		if err != nil && !errors.As(err, &exit) {
+			r.t.Fatal(err)
+		}
+	case <-ctx.Done():
+		_ = c.Process.Kill()
+		<-ended
+		r.t.Fatalf("%v did not end within %s\nstderr:\n%s", args, r.timeout, errs.Bytes())
+	}
+	return outcome{exit: c.ProcessState.ExitCode(), stdout: out.Bytes(), stderr: errs.Bytes()}
+}
+
+// execute runs a task given on standard input and decodes its result.
+func (r *rig) execute(task map[string]any, flags ...string) (runner.Result, outcome) {
+	r.t.Helper()
+	doc, err := json.Marshal(task)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	o := r.run(doc, append(append([]string{"execute"}, flags...), "-")...)
+	var res runner.Result
+	if err := json.Unmarshal(o.stdout, &res); err != nil || res.RunID == "" {
+		r.t.Fatalf("no result document (exit %d): %v\nstdout: %.2000s\nstderr: %.4000s", o.exit, err, o.stdout, o.stderr)
+	}
+	return res, o
+}
+
+// refuse runs a task that must be refused and returns its error document.
+func (r *rig) refuse(task []byte, flags ...string) (doc struct {
+	Error struct {
+		Type, Message, Hint string
+		Details             []runner.Detail
+	}
+}, exit int) {
+	r.t.Helper()
+	o := r.run(task, append(append([]string{"execute"}, flags...), "-")...)
+	if err := json.Unmarshal(o.stdout, &doc); err != nil || doc.Error.Type == "" {
+		r.t.Fatalf("no error document (exit %d): %v\nstdout: %.2000s\nstderr: %.2000s", o.exit, err, o.stdout, o.stderr)
+	}
+	return doc, o.exit
+}
+
+// codes lists the issue codes of a result.
+func codes(res runner.Result) []string {
+	var out []string
+	for _, i := range res.Issues {
+		out = append(out, i.Code)
+	}
+	return out
+}
+
+func hasCode(res runner.Result, code string) bool {
+	for _, c := range codes(res) {
+		if c == code {
+			return true
+		}
+	}
+	return false
+}
+
+func stringContains(s, sub string) bool { return strings.Contains(s, sub) }

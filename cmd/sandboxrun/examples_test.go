@@ -1,0 +1,56 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"testing"
+
+	"sandboxrun/runner"
+)
+
+func TestTasksOfExamplesAndReadmeCompile(t *testing.T) {
+	t.Parallel()
+	tasks := map[string][]byte{}
+	files, err := filepath.Glob(filepath.Join("..", "..", "examples", "*.json"))
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no examples: %v", err)
+	}
+	for _, name := range append(files, filepath.Join("..", "..", "README.md")) {
+		data, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if filepath.Ext(name) == ".md" {
+			block := regexp.MustCompile("(?s)## A task\n+```json\n(.*?)```").FindSubmatch(data)
+			if block == nil {
+				t.Fatalf("%s shows no task", name)
+			}
+			data = block[1]
+		}
+		tasks[name] = data
+	}
+	for name, data := range tasks {
+		task, err := runner.Decode(data)
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		if _, err := runner.Compile(task, runner.DefaultConfig(), runner.Overrides{}); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+func TestReadmeNamesEveryCommand(t *testing.T) {
+	t.Parallel()
+	data, err := os.ReadFile(filepath.Join("..", "..", "README.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range testProgram(nil).app().Commands {
+		if row := regexp.MustCompile(`(?m)^\| .` + c.Name + `\b`); !c.Hidden && !row.Match(data) {
+			t.Errorf("README.md has no row for %s", c.Name)
+		}
+	}
+}

@@ -1,0 +1,149 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"sync"
+
+	"github.com/urfave/cli/v2"
+
+	"sandboxrun/runner"
+)
+
+func (p *program) executeCommand() *cli.Command {
+	return &cli.Command{
+		Name:      "execute",
+		Usage:     "run a task and print its result",
+		ArgsUsage: "TASK.json|-",
+		Description: `Reads one task ("-" for standard input), runs it, and prints one JSON document on
+standard output: the result, also of a failed run, or an error document when
+nothing was run. Progress goes to standard error. The result also stays in the
+state directory: see "sandboxrun runs".
+
+--events FILE writes the run's events while they happen, one JSON object a line.
+With --events - they go to standard output, and the document is the last line.
+--output FILE gets a copy of the document.
+
+The first SIGINT or SIGTERM stops the run and still gives its result; the second
+ends the program at once.
+
+Exit codes: 0 success, 1 internal error, 2 invalid input or usage, 3 partial,
+4 failed, 5 engine not there or broken, 6 stopped by a limit, 130 and 143
+interrupted.
+
+Examples:
+   sandboxrun execute task.json
+   sandboxrun execute --quiet --output result.json task.json
+   sandboxrun execute --events - task.json
+   sandboxrun execute - < task.json`,
+		Flags: append(p.overrideFlags(),
+			&cli.StringFlag{Name: "output", Usage: "also write the document to `FILE`"},
+			&cli.StringFlag{Name: "events", Usage: "write events to `FILE`, or to standard output (-)"},
+			&cli.BoolFlag{Name: "quiet", Usage: "print no progress on standard error"},
+		),
+		Action: p.execute,
+	}
+}
+
+func (p *program) execute(c *cli.Context) error {
+	p.output, p.compact = c.String("output"), c.String("events") == "-"
+	plan, err := p.compile(c)
+	if err != nil {
+		return err
+	}
+	e := &execution{p: p, events: c.String("events"), quiet: c.Bool("quiet"),
+		with: func() (*runner.Runner, func(), error) { return p.runner(true) }}
+	res, cause, err := e.run(c.Context, plan)
+	if err != nil {
+		return err
+	}
+	if err := p.document(res); err != nil {
+		p.note("%v; \"sandboxrun runs show %s\" has the result", err, res.RunID)
+	}
+	return exitStatus(runner.ExitCode(res, cause))
+}
+
+// execution is one run and those who watch it.
+type execution struct {
+	p      *program
+	events string // "", a file, or "-"
+	quiet  bool
+	with   func() (*runner.Runner, func(), error) // makes the runner
+
+	mu sync.Mutex
+	id string // of the run, once it has one
+}
+
+// run runs a plan to its result while its progress is shown and its events are
+// written. cause is the signal that stopped the run, nil when none did.
+func (e *execution) run(ctx context.Context, plan *runner.Plan) (res *runner.Result, cause, err error) {
+	r, done, err := e.with()
+	if err != nil {
+		return nil, nil, err
+	}
+	defer done()
+	ctx, stop := e.p.interruptible(ctx, e.abandon)
+	defer stop()
+	sinks, err := e.sinks(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	res, err = r.Execute(ctx, plan, func(ev runner.Event) {
+		e.remember(ev.Run)
+		for _, s := range sinks {
+			s.event(ev)
+		}
+	})
+	for _, s := range sinks {
+		s.close()
+	}
+	return res, context.Cause(ctx), err
+}
+
+// sink takes the events of a run while it happens; neither method may fail.
+type sink interface {
+	event(runner.Event)
+	close()
+}
+
+func (e *execution) sinks(ctx context.Context) ([]sink, error) {
+	var list []sink
+	if e.events != "" {
+		f, err := e.p.followInto(ctx, e.events)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, f)
+	}
+	if !e.quiet {
+		list = append(list, showProgress(e.p.stderr, terminalOf(e.p.stderr, e.p.getenv)))
+	}
+	return list, nil
+}
+
+func (e *execution) remember(id string) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.id = id
+}
+
+func (e *execution) runID() string {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.id
+}
+
+// abandon removes the boxes of a run that nobody waits for any more, and writes
+// a document that says so. The run itself is settled by the next reap.
+func (e *execution) abandon(ctx context.Context, why error) {
+	id := e.runID()
+	if id != "" {
+		why = fmt.Errorf("run %s was given up: %w", id, why)
+		if err := e.p.removeBoxes(ctx, id); err != nil {
+			e.p.note("boxes of run %s may be left: %v; run \"sandboxrun reap\"", id, err)
+		}
+	}
+	if err := e.p.errorDocument(why); err != nil {
+		e.p.note("%v", err)
+	}
+}

@@ -1,0 +1,75 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"sandboxrun/runner"
+)
+
+// exitStatus is an error that only carries an exit code: everything there is to
+// say has been said.
+type exitStatus int
+
+func (e exitStatus) Error() string { return fmt.Sprintf("exit status %d", int(e)) }
+
+// usageFailed turns an error of the flag parser into one of ours, instead of
+// the library's own text on standard output.
+func usageFailed(c *cli.Context, err error, _ bool) error {
+	name := c.Command.HelpName
+	if name == "" {
+		name = c.App.Name
+	}
+	return &runner.InputError{Message: err.Error(), Hint: fmt.Sprintf("see \"%s --help\"", name)}
+}
+
+// report says what err is, on standard output as a document where the command
+// promises one, and returns the exit code.
+func (p *program) report(err error) int {
+	var status exitStatus
+	switch {
+	case err == nil, errors.As(err, &status) && status == runner.ExitSuccess:
+		return runner.ExitSuccess
+	case errors.As(err, &status):
+		return int(status)
+	}
+	if p.documents {
+		if derr := p.errorDocument(err); derr != nil {
+			p.note("%v", derr)
+		}
+	}
+	p.explain(err)
+	return runner.ErrorExitCode(err)
+}
+
+// explain tells a person what went wrong and what to do about it.
+func (p *program) explain(err error) {
+	text, _ := runner.ErrorDocument(err)
+	var doc struct {
+		Error struct {
+			Message, Hint string
+			Details       []runner.Detail
+		}
+	}
+	if jerr := json.Unmarshal(text, &doc); jerr != nil {
+		p.note("%v", err)
+		return
+	}
+	p.note("%s", doc.Error.Message)
+	for _, d := range doc.Error.Details {
+		p.note("  %s", strings.TrimSpace(d.Path+" "+d.Message))
+	}
+	if doc.Error.Hint != "" {
+		p.note("  → %s", doc.Error.Hint)
+	}
+}
+
+// note writes one line about this program itself to standard error.
+func (p *program) note(format string, args ...any) {
+	// Nobody is left to tell when standard error is gone.
+	_, _ = fmt.Fprintf(p.stderr, "sandboxrun: %s\n", printable(fmt.Sprintf(format, args...)))
+}

@@ -1,0 +1,44 @@
+package main
+
+import (
+	"debug/elf"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+)
+
+// errNotStatic says why this program cannot be the main process of a box.
+var errNotStatic = errors.New("is linked dynamically and would not start in an arbitrary image; " +
+	"build it with CGO_ENABLED=0 (make build)")
+
+// guestBinary is the file of this very program, to be mounted in every box.
+func guestBinary() (string, error) {
+	path, err := os.Executable()
+	if err == nil {
+		path, err = filepath.EvalSymlinks(path)
+	}
+	if err != nil {
+		return "", fmt.Errorf("find this program's own file: %w", err)
+	}
+	if err := checkStatic(path); err != nil {
+		return "", fmt.Errorf("this program's file %s %w", path, err)
+	}
+	return path, nil
+}
+
+// checkStatic reports whether path is a program that needs no loader: an ELF
+// file without a PT_INTERP segment.
+func checkStatic(path string) error {
+	f, err := elf.Open(path)
+	if err != nil {
+		return fmt.Errorf("cannot be read as a Linux program: %w", err)
+	}
+	defer f.Close()
+	for _, prog := range f.Progs {
+		if prog.Type == elf.PT_INTERP {
+			return errNotStatic
+		}
+	}
+	return nil
+}

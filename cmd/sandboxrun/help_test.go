@@ -1,0 +1,119 @@
+package main
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/urfave/cli/v2"
+
+	"sandboxrun/images"
+)
+
+// notRun are examples that the test only parses, and why.
+var notRun = map[string]string{
+	"sandboxrun image build":                               "may take minutes",
+	"sandboxrun image build claude":                        "may take minutes",
+	"sandboxrun image build --force":                       "takes minutes",
+	"sandboxrun demo":                                      "TestDemo runs it",
+	"sandboxrun demo --scripted":                           "TestDemo runs it",
+	"sandboxrun demo --dir /tmp/sandboxrun-demo":           "TestDemo runs it",
+	"sandboxrun doctor":                                    "its exit code depends on the machine",
+	"sandboxrun doctor --json":                             "its exit code depends on the machine",
+	"sandboxrun plan --agent claude --land none task.json": "needs a task with an agent to mean anything",
+}
+
+// examples lists every example of every help text, "runs rm" at the end because
+// it takes away what others look at.
+func examples(t *testing.T) []string {
+	t.Helper()
+	var list, last []string
+	var walk func([]*cli.Command)
+	walk = func(cmds []*cli.Command) {
+		for _, c := range cmds {
+			walk(c.Subcommands)
+			_, text, found := strings.Cut(c.Description, "Examples:\n")
+			if !found {
+				if !c.Hidden && len(c.Subcommands) == 0 && c.Name != "version" {
+					t.Errorf("%s has no examples", c.Name)
+				}
+				continue
+			}
+			for line := range strings.Lines(text) {
+				if line = strings.TrimSpace(line); strings.Contains(line, " rm ") {
+					last = append(last, line)
+				} else {
+					list = append(list, line)
+				}
+			}
+		}
+	}
+	walk(testProgram(nil).app().Commands)
+	return append(list, last...)
+}
+
+func TestExamplesOfHelpAreRealCommands(t *testing.T) {
+	t.Parallel()
+	for _, example := range examples(t) {
+		command, _, _ := strings.Cut(example, " > ")
+		command, _, _ = strings.Cut(command, " < ")
+		var out strings.Builder
+		p := testProgram(nil)
+		p.stdout, p.stderr = &out, &out
+		if code := p.run(t.Context(), append(strings.Fields(command), "--help")); code != 0 {
+			t.Errorf("%s: exit code %d: %s", example, code, out.String())
+		}
+	}
+}
+
+func TestExamplesOfHelpWork(t *testing.T) {
+	t.Parallel()
+	needEngine(t, images.Base)
+	dir := t.TempDir()
+	env := append(os.Environ(),
+		"HOME="+dir, "XDG_CONFIG_HOME=", "XDG_STATE_HOME=", "SANDBOXRUN_IMAGE="+images.Base,
+		"PATH="+filepath.Dir(staticProgram(t))+string(os.PathListSeparator)+os.Getenv("PATH"))
+	shell := func(script string) string {
+		cmd := exec.CommandContext(t.Context(), "sh", "-c", script)
+		cmd.Dir, cmd.Env = dir, env
+		out, err := cmd.CombinedOutput()
+		if err != nil {
+			t.Errorf("%s: %v\n%s", script, err, out)
+		}
+		return string(out)
+	}
+	if err := makeSampleRepository(t.Context(), filepath.Join(dir, "repo"), os.DirFS(filepath.Join("testdata", "script"))); err != nil {
+		t.Fatal(err)
+	}
+	task := `{"objective": "make a file", "context": {"repo_root": "` + filepath.Join(dir, "repo") + `"},
+		"execution_mode": "command", "suggested_commands": ["echo new > new.txt"]}`
+	if err := os.WriteFile(filepath.Join(dir, "task.json"), []byte(task), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	id := regexp.MustCompile(`"run_id": *"([^"]+)"`).FindStringSubmatch(shell("sandboxrun execute --quiet task.json"))
+	if id == nil {
+		t.Fatal("the first run has no id")
+	}
+	word := regexp.MustCompile(`\bRUN\b`)
+	for _, example := range examples(t) {
+		if notRun[example] == "" {
+			shell(word.ReplaceAllString(example, id[1]))
+		}
+	}
+}
+
+func TestExamplesThatAreNotRunExist(t *testing.T) {
+	t.Parallel()
+	all := map[string]bool{}
+	for _, example := range examples(t) {
+		all[example] = true
+	}
+	for example := range notRun {
+		if !all[example] {
+			t.Errorf("%q is in no help text", example)
+		}
+	}
+}

@@ -1,0 +1,166 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"sandboxrun/agents"
+	"sandboxrun/images"
+	"sandboxrun/runner"
+	"sandboxrun/sandbox"
+	"sandboxrun/sandbox/docker"
+)
+
+func (p *program) imageBuildCommand() *cli.Command {
+	return &cli.Command{
+		Name:      "build",
+		Usage:     "build the image that agents run in",
+		ArgsUsage: "[AGENT…]",
+		Description: `Builds ` + images.Agent + ` with the named agents, all of them by default, at the
+versions this program was tested with. The base image must be there already. The
+host's CA bundle (SSL_CERT_FILE, or the system's) goes in, and so do the proxies
+and the npm registry of the environment. An image made from the same inputs is not
+built again.
+
+Examples:
+   sandboxrun image build
+   sandboxrun image build claude
+   sandboxrun image build --force`,
+		Flags: []cli.Flag{
+			&cli.BoolFlag{Name: "force", Usage: "build although an image of the same inputs is there"},
+			&cli.StringFlag{Name: "base", Value: images.Base, Usage: "image to start from"},
+			&cli.BoolFlag{Name: "quiet", Usage: "print no progress on standard error"},
+		},
+		Action: func(c *cli.Context) error {
+			ctx, stop := p.interruptible(c.Context, nil)
+			defer stop()
+			progress := p.stderr
+			if c.Bool("quiet") {
+				progress = io.Discard
+			}
+			return p.buildImage(ctx, c.Args().Slice(), c.String("base"), c.Bool("force"), progress)
+		},
+	}
+}
+
+// buildImage builds the agent image unless one of the same inputs exists.
+func (p *program) buildImage(ctx context.Context, names []string, base string, force bool, progress io.Writer) error {
+	chosen, err := chooseAgents(names)
+	if err != nil {
+		return err
+	}
+	eng, err := p.engine()
+	if err != nil {
+		return err
+	}
+	defer eng.Close()
+	b, err := p.imageInputs(ctx, eng, base, chosen)
+	if err != nil {
+		return err
+	}
+	have, err := eng.Image(ctx, images.Agent)
+	var missing *sandbox.ImageError
+	if err != nil && !errors.As(err, &missing) {
+		return err
+	}
+	if !force && have.Labels[images.InputsLabel] == b.Digest() {
+		_, err := fmt.Fprintf(p.stdout, "%s is up to date (%s): %s\n", images.Agent, shortID(have.ID), strings.Join(agentsIn(have), " "))
+		return err
+	}
+	labels := map[string]string{images.InputsLabel: b.Digest()}
+	for _, a := range chosen {
+		labels[agentLabel+a.Name] = a.Version
+	}
+	tar, err := b.Context()
+	if err != nil {
+		return err
+	}
+	began := time.Now()
+	fmt.Fprintf(progress, "building %s from %s with %s\n", images.Agent, base, describeAgents(chosen))
+	if err := eng.BuildImage(ctx, tar, images.Agent, b.Args, labels, escapeLines{progress}); err != nil {
+		return cmp.Or(context.Cause(ctx), err)
+	}
+	if have, err = eng.Image(ctx, images.Agent); err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(p.stdout, "%s built in %s (%s): %s\n", images.Agent,
+		time.Since(began).Round(time.Second), shortID(have.ID), strings.Join(agentsIn(have), " "))
+	return err
+}
+
+// imageInputs collects everything that goes into the image.
+func (p *program) imageInputs(ctx context.Context, eng *docker.Engine, base string, chosen []agents.Info) (images.Build, error) {
+	ca, err := images.HostCABundle(p.getenv)
+	if err != nil {
+		return images.Build{}, err
+	}
+	args := images.HostArgs(p.environ())
+	args["BASE_IMAGE"] = base
+	for _, a := range chosen {
+		args[a.BuildArg] = a.Version
+	}
+	have, err := eng.Image(ctx, base)
+	if err != nil {
+		return images.Build{}, err
+	}
+	b := images.Build{BaseID: have.ID, CABundle: ca, Args: args}
+	return b, b.Check()
+}
+
+// chooseAgents finds agents by name; none means all.
+func chooseAgents(names []string) ([]agents.Info, error) {
+	if len(names) == 0 {
+		return registered(), nil
+	}
+	var chosen []agents.Info
+	for _, name := range names {
+		a, ok := agents.Lookup(name)
+		if !ok {
+			return nil, &runner.InputError{Message: fmt.Sprintf("no agent is called %q", name), Hint: "sandboxrun agents list"}
+		}
+		chosen = append(chosen, a.Info())
+	}
+	return chosen, nil
+}
+
+// registered describes every agent.
+func registered() []agents.Info {
+	var list []agents.Info
+	for _, a := range agents.All() {
+		list = append(list, a.Info())
+	}
+	return list
+}
+
+func describeAgents(list []agents.Info) string {
+	var parts []string
+	for _, a := range list {
+		parts = append(parts, a.Name+" "+a.Version)
+	}
+	return strings.Join(parts, ", ")
+}
+
+// escapeLines makes text of a build printable, line by line.
+type escapeLines struct{ w io.Writer }
+
+func (e escapeLines) Write(p []byte) (int, error) {
+	lines := strings.SplitAfter(string(p), "\n")
+	for _, l := range lines {
+		text, ended := strings.CutSuffix(l, "\n")
+		text = printable(text)
+		if ended {
+			text += "\n"
+		}
+		if _, err := io.WriteString(e.w, text); err != nil {
+			return 0, err
+		}
+	}
+	return len(p), nil
+}

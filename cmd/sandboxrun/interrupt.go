@@ -1,0 +1,70 @@
+package main
+
+import (
+	"context"
+	"os"
+	"os/signal"
+	"sync"
+	"syscall"
+	"time"
+
+	"sandboxrun/runner"
+)
+
+// hardStopBound is how long a second signal still waits for boxes to go.
+const hardStopBound = 10 * time.Second
+
+// interruptible returns a context that the first SIGINT or SIGTERM ends with
+// the cause runner.Interrupted, which lets a run close its box, settle and
+// report. The second one gives up waiting: hard (nil for nothing to do) gets
+// hardStopBound to remove what is left, then the process ends with 128 plus the
+// signal. The returned function stops listening.
+func (p *program) interruptible(ctx context.Context, hard func(context.Context, error)) (context.Context, func()) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	signals := make(chan os.Signal, 2)
+	signal.Notify(signals, syscall.SIGINT, syscall.SIGTERM)
+	quit := make(chan struct{})
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		for n := 1; ; n++ {
+			select {
+			case <-quit:
+				return
+			case s := <-signals:
+				sig, _ := s.(syscall.Signal)
+				if n == 1 {
+					p.note("%s: stopping, the result follows; once more ends at once", signalName(sig))
+					cancel(runner.Interrupted{Signal: sig})
+					continue
+				}
+				p.hardStop(ctx, sig, hard)
+			}
+		}
+	})
+	return ctx, func() {
+		// In this order: while a second signal is being obeyed, a third one must
+		// not get the default treatment.
+		close(quit)
+		wg.Wait()
+		signal.Stop(signals)
+		cancel(nil)
+	}
+}
+
+// hardStop ends the process without waiting for the run.
+func (p *program) hardStop(ctx context.Context, sig syscall.Signal, hard func(context.Context, error)) {
+	p.note("%s again: ending at once", signalName(sig))
+	if hard != nil {
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), hardStopBound)
+		hard(ctx, runner.Interrupted{Signal: sig})
+		cancel()
+	}
+	p.exit(128 + int(sig))
+}
+
+func signalName(sig syscall.Signal) string {
+	if sig == syscall.SIGINT {
+		return "interrupted"
+	}
+	return sig.String()
+}

@@ -1,0 +1,90 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+
+	"github.com/urfave/cli/v2"
+
+	"sandboxrun/runner"
+)
+
+// maxTaskRead bounds what is read of a task, in bytes. It is more than a task may
+// have, so that the decoder refuses a longer one rather than seeing half of it.
+const maxTaskRead = 8 << 20
+
+// overrideFlags are the flags that go over a task; execute and plan share them.
+func (p *program) overrideFlags() []cli.Flag {
+	return []cli.Flag{
+		&cli.StringFlag{Name: "agent", Usage: "`NAME` of the agent"},
+		&cli.StringFlag{Name: "variant", Usage: "variant of the agent's profile"},
+		&cli.StringFlag{Name: "model", Usage: "model the agent uses"},
+		&cli.StringFlag{Name: "base", Usage: "git `REVISION` to start from"},
+		&cli.StringFlag{Name: "land", Usage: "what becomes of the change: branch or none"},
+		&cli.StringFlag{Name: "image", Usage: "image of the box"},
+		&cli.StringFlag{Name: "runtime", Usage: "OCI runtime of the box, by its name in the engine"},
+		&cli.StringSliceFlag{Name: "allow-host", Usage: "`HOST` that setup commands may reach (repeatable)"},
+		&cli.StringFlag{Name: "approve", Usage: "what the agent's tool calls get: auto or deny"},
+	}
+}
+
+// compile reads the task named by the only argument and makes a plan of it.
+func (p *program) compile(c *cli.Context) (*runner.Plan, error) {
+	name, err := oneArgument(c, c.Command.ArgsUsage)
+	if err != nil {
+		return nil, err
+	}
+	data, err := p.readTask(name)
+	if err != nil {
+		return nil, err
+	}
+	task, err := runner.Decode(data)
+	if err != nil {
+		return nil, err
+	}
+	cfg, err := p.config()
+	if err != nil {
+		return nil, err
+	}
+	if image := c.String("image"); image != "" {
+		if task.Box == nil {
+			task.Box = &runner.BoxRequest{}
+		}
+		task.Box.Image = image
+	}
+	return runner.Compile(task, cfg, runner.Overrides{
+		Agent: c.String("agent"), Variant: c.String("variant"), Model: c.String("model"),
+		Base: c.String("base"), Land: runner.Land(c.String("land")), Runtime: c.String("runtime"),
+		AllowHosts: c.StringSlice("allow-host"), Approve: runner.Approval(c.String("approve")),
+	})
+}
+
+// readTask reads a task document, "-" for standard input.
+func (p *program) readTask(name string) ([]byte, error) {
+	in := p.stdin
+	if name != "-" {
+		f, err := os.Open(name)
+		if err != nil {
+			return nil, &runner.InputError{Message: "read task: " + fileReason(err), Hint: "name a file that holds one task, or - for standard input"}
+		}
+		defer f.Close()
+		in = f
+	}
+	data, err := io.ReadAll(io.LimitReader(in, maxTaskRead))
+	if err != nil {
+		return nil, &runner.InputError{Message: "read task: " + fileReason(err)}
+	}
+	return data, nil
+}
+
+// fileReason says what is wrong with a file without the name of a system call.
+func fileReason(err error) string {
+	var pe *fs.PathError
+	if errors.As(err, &pe) {
+		return fmt.Sprintf("%s: %v", pe.Path, pe.Err)
+	}
+	return err.Error()
+}
