@@ -1,0 +1,71 @@
+# sandboxrun: `make` lists the targets. Each one sets up what it needs first.
+
+SHELL := /bin/bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+
+# The project's own tools, and the Go that scripts/setup-go fetches where the
+# machine has none new enough, come first. Nothing switches versions by itself.
+export PATH := $(CURDIR)/.cache/go/bin:$(CURDIR)/.cache/bin:$(PATH)
+export GOTOOLCHAIN := local
+
+.PHONY: help
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+.PHONY: demo
+demo: setup ## set up, then run the main job on a sample repository
+	@bin/sandboxrun demo
+
+.PHONY: test
+test: setup gvisor go-image ## set up, then run every test with the race detector
+	@scripts/test ./...
+
+.PHONY: test-short
+test-short: ## the tests that need no Docker engine and little time
+	@scripts/setup-go
+	@scripts/test -short ./...
+
+.PHONY: setup
+setup: ## install what is missing: Go, Docker engine, base image, agent image
+	@scripts/setup
+
+# Where git refuses (a clone somebody else owns, no commit yet) the program is
+# built all the same and calls itself devel.
+VERSION = $(shell git describe --tags --always --dirty 2>/dev/null)
+.PHONY: build
+build: ## build bin/sandboxrun, a static program
+	@scripts/setup-go
+	@CGO_ENABLED=0 go build -trimpath -buildvcs=$(if $(VERSION),auto,false) -ldflags '-s -w -X main.release=$(VERSION)' -o bin/sandboxrun ./cmd/sandboxrun
+
+.PHONY: image
+image: setup ## build the agent image again if anything it is made of changed
+	@bin/sandboxrun image list
+
+.PHONY: go-image
+go-image: setup ## build the Go toolchain image that tests name as box.image
+	@scripts/go-image
+
+.PHONY: gvisor
+gvisor: setup ## build and register the gVisor runtime where possible
+	@scripts/gvisor
+
+.PHONY: lint
+lint: ## check the code with the pinned golangci-lint and shellcheck
+	@scripts/setup-go
+	@scripts/lint
+
+.PHONY: fuzz
+fuzz: ## fuzz every target for FUZZTIME (10s)
+	@scripts/setup-go
+	@scripts/fuzz
+
+.PHONY: bench
+bench: setup ## time whole runs beside docker run and a shell script (minutes)
+	@go run ./scripts/bench
+
+.PHONY: clean
+clean: ## remove what was built here; images and installed packages stay
+	@chmod -R u+w .cache 2>/dev/null || true
+	@rm -rf bin .cache

@@ -1,0 +1,133 @@
+package main
+
+import (
+	"bytes"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// summarize runs the real go command over one package made of source and returns
+// what run makes of its events.
+func summarize(t *testing.T, source string) (string, bool) {
+	t.Helper()
+	dir := t.TempDir()
+	for name, text := range map[string]string{"go.mod": "module m\ngo 1.21\n", "m_test.go": "package m\n" + source} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	cmd := exec.CommandContext(t.Context(), "go", "test", "-json", "./...")
+	cmd.Dir = dir
+	cmd.Env = append(os.Environ(), "GOWORK=off", "GOFLAGS=-mod=mod")
+	events, err := cmd.Output()
+	if len(events) == 0 {
+		t.Fatalf("go test printed nothing: %v", err)
+	}
+	var out bytes.Buffer
+	ok, err := run(bytes.NewReader(events), &out, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out.String(), ok
+}
+
+func TestSummaryOfRealRuns(t *testing.T) {
+	t.Parallel()
+	const head = "import \"testing\"\n"
+	for name, tc := range map[string]struct {
+		source string
+		ok     bool
+		counts string
+		says   []string
+	}{
+		"all passed": {
+			head + `func TestA(t *testing.T) { t.Run("x", func(*testing.T) {}); t.Run("y", func(*testing.T) {}) }
+			func TestB(*testing.T) {}`,
+			true, "3 passed, 0 failed, 0 skipped",
+			[]string{"ok   m: 3 passed"},
+		},
+		"skip with its reason": {
+			head + `func TestA(t *testing.T) { t.Skip("no engine here") }
+			func TestB(*testing.T) {}`,
+			true, "1 passed, 0 failed, 1 skipped",
+			[]string{"m.TestA: m_test.go:3: no engine here"},
+		},
+		"failed subtest counts once": {
+			head + `func TestA(t *testing.T) { t.Run("x", func(t *testing.T) { t.Error("because") }) }`,
+			false, "0 passed, 1 failed, 0 skipped",
+			[]string{"because", "  m.TestA/x\n"},
+		},
+		"parent that fails by itself": {
+			head + `func TestA(t *testing.T) { t.Run("x", func(*testing.T) {}); t.Error("afterwards") }`,
+			false, "1 passed, 1 failed, 0 skipped",
+			[]string{"afterwards", "  m.TestA\n"},
+		},
+		"package that does not build": {
+			`func TestA(`,
+			false, "0 passed, 1 failed, 0 skipped",
+			[]string{"m_test.go:2", "(the package itself)"},
+		},
+		"TestMain that fails": {
+			"import (\"os\"; \"testing\")\n" + `func TestMain(m *testing.M) { m.Run(); println("leaked"); os.Exit(1) }
+			func TestA(*testing.T) {}`,
+			false, "1 passed, 1 failed, 0 skipped",
+			[]string{"leaked", "(the package itself)"},
+		},
+		"panic":     {head + `func TestA(*testing.T) { panic("boom") }`, false, "0 passed, 1 failed, 0 skipped", []string{"boom"}},
+		"no test":   {"", false, "0 passed, 0 failed, 0 skipped", nil},
+		"all skips": {head + `func TestA(t *testing.T) { t.Skip() }`, false, "0 passed, 0 failed, 1 skipped", nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			out, ok := summarize(t, tc.source)
+			if ok != tc.ok {
+				t.Errorf("ok = %t, want %t", ok, tc.ok)
+			}
+			if !strings.HasSuffix(out, "\n"+tc.counts+"\n") {
+				t.Errorf("output does not end with %q alone on a line", tc.counts)
+			}
+			for _, want := range tc.says {
+				if !strings.Contains(out, want) {
+					t.Errorf("output does not say %q", want)
+				}
+			}
+			if t.Failed() {
+				t.Logf("output:\n%s", out)
+			}
+		})
+	}
+}
+
+func TestSummaryOfACutStreamFails(t *testing.T) {
+	t.Parallel()
+	events := `{"Action":"start","Package":"m"}
+{"Action":"run","Package":"m","Test":"TestA"}
+`
+	var out bytes.Buffer
+	ok, err := run(strings.NewReader(events), &out, nil)
+	if ok || err != nil || !strings.Contains(out.String(), "m.TestA (did not finish)") {
+		t.Errorf("ok = %t, err = %v, output:\n%s", ok, err, &out)
+	}
+}
+
+func TestAliveNamesWhatIsRunning(t *testing.T) {
+	t.Parallel()
+	var out bytes.Buffer
+	s := newStory(&out)
+	s.start = time.Now().Add(-time.Minute)
+	s.alive()
+	s.line([]byte(`{"Action":"start","Package":"m"}`))
+	s.line([]byte(`{"Action":"pass","Package":"m","Test":"TestA"}`))
+	s.alive()
+	if got, want := out.String(), "…    60 s: compiling\n…    60 s: m (1)\n"; got != want {
+		t.Errorf("alive printed %q, want %q", got, want)
+	}
+}

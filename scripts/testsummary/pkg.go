@@ -1,0 +1,116 @@
+package main
+
+import (
+	"maps"
+	"slices"
+	"strings"
+)
+
+// maxOutput bounds what is kept of one test's output, in bytes.
+const maxOutput = 1 << 20
+
+// pkg is one package under test.
+type pkg struct {
+	name     string
+	tests    map[string]*test // by name; "" is the package itself
+	finished int              // tests, for the sign of life
+}
+
+// test is one test or subtest.
+type test struct {
+	action string // its final one: pass, fail or skip
+	output strings.Builder
+}
+
+// verdict is what a finished package comes to.
+type verdict struct {
+	counts
+	failures, skips, outputs []string
+}
+
+func (p *pkg) add(e event) {
+	t := p.tests[e.Test]
+	if t == nil {
+		t = &test{}
+		p.tests[e.Test] = t
+	}
+	switch e.Action {
+	case "output":
+		if t.output.Len() < maxOutput {
+			t.output.WriteString(e.Output)
+		}
+	case "pass", "fail", "skip":
+		t.action = e.Action
+		if e.Test != "" {
+			p.finished++
+		}
+	}
+}
+
+// verdict counts the leaves of the tree of tests. A test that failed by itself,
+// beside its subtests, counts as well, and so does a package that failed without
+// a failing test: it did not build, or its TestMain ended it.
+func (p *pkg) verdict(packageFailed bool) verdict {
+	var v verdict
+	names := slices.Sorted(maps.Keys(p.tests))
+	for _, name := range names {
+		if name == "" {
+			continue
+		}
+		t, title := p.tests[name], p.name+"."+name
+		subtests, failedSubtest := p.below(name)
+		switch {
+		case t.action == "fail" && !failedSubtest:
+			v.failed++
+			v.failures = append(v.failures, title)
+		case t.action == "" && !subtests:
+			v.failed++
+			v.failures = append(v.failures, title+" (did not finish)")
+		case t.action == "skip" && !subtests:
+			v.skipped++
+			v.skips = append(v.skips, title+": "+reason(t.output.String()))
+		case t.action == "pass" && !subtests:
+			v.passed++
+		}
+		if t.action == "fail" || t.action == "" {
+			v.outputs = append(v.outputs, t.output.String())
+		}
+	}
+	if !packageFailed {
+		return v
+	}
+	if v.failed == 0 {
+		v.failed++
+		v.failures = append(v.failures, p.name+" (the package itself)")
+	}
+	if own := p.tests[""]; own != nil {
+		v.outputs = append(v.outputs, own.output.String())
+	}
+	return v
+}
+
+// below reports whether a test has subtests, and failed ones among them.
+func (p *pkg) below(name string) (subtests, failed bool) {
+	for other, t := range p.tests {
+		if strings.HasPrefix(other, name+"/") {
+			subtests = true
+			failed = failed || t.action != "pass" && t.action != "skip"
+		}
+	}
+	return subtests, failed
+}
+
+// reason is a skipped test's output without the lines of the test runner.
+func reason(output string) string {
+	var words []string
+	for line := range strings.Lines(output) {
+		line = strings.TrimSpace(line)
+		if line != "" && !strings.HasPrefix(line, "=== ") && !strings.HasPrefix(line, "--- ") {
+			words = append(words, line)
+		}
+	}
+	if len(words) == 0 {
+		return "no reason given"
+	}
+	return strings.Join(words, " ")
+}

@@ -1,0 +1,124 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+)
+
+// event is one line of `go test -json`, see `go doc test2json` and, for the build
+// actions, `go help buildjson`.
+type event struct {
+	Action  string  `json:"Action"`
+	Package string  `json:"Package"`
+	Test    string  `json:"Test"`
+	Output  string  `json:"Output"`
+	Elapsed float64 `json:"Elapsed"` // seconds
+}
+
+// story is what has been told so far and what is still running.
+type story struct {
+	out             io.Writer
+	start           time.Time
+	running         map[string]*pkg
+	total           counts
+	failed, skipped []string
+}
+
+// counts are tests without subtests; a test that has some is counted by them.
+type counts struct{ passed, failed, skipped int }
+
+func (c counts) String() string {
+	return fmt.Sprintf("%d passed, %d failed, %d skipped", c.passed, c.failed, c.skipped)
+}
+
+func newStory(out io.Writer) *story {
+	return &story{out: out, start: time.Now(), running: map[string]*pkg{}}
+}
+
+// line takes one line of input; what is not an event is passed on.
+func (s *story) line(line []byte) {
+	var e event
+	if err := json.Unmarshal(line, &e); err != nil || e.Action == "" {
+		s.printf("%s", line)
+		return
+	}
+	if e.Action == "build-output" {
+		s.printf("%s", e.Output)
+	}
+	if e.Package == "" {
+		return
+	}
+	p := s.running[e.Package]
+	if p == nil {
+		p = &pkg{name: e.Package, tests: map[string]*test{}}
+		s.running[e.Package] = p
+	}
+	p.add(e)
+	if e.Test == "" && (e.Action == "pass" || e.Action == "fail" || e.Action == "skip") {
+		delete(s.running, e.Package)
+		s.close(p, e)
+	}
+}
+
+// close tells how a package ended.
+func (s *story) close(p *pkg, e event) {
+	v := p.verdict(e.Action == "fail")
+	for _, output := range v.outputs {
+		s.printf("%s", output)
+	}
+	s.total.passed += v.passed
+	s.total.failed += v.failed
+	s.total.skipped += v.skipped
+	s.failed = append(s.failed, v.failures...)
+	s.skipped = append(s.skipped, v.skips...)
+	if v.counts == (counts{}) {
+		s.printf("--   %s: no tests\n", p.name)
+		return
+	}
+	word := "ok  "
+	if v.failed > 0 {
+		word = "FAIL"
+	}
+	s.printf("%s %s: %s (%.1f s)\n", word, p.name, v.counts, e.Elapsed)
+}
+
+// alive says what is running.
+func (s *story) alive() {
+	var names []string
+	for _, name := range slices.Sorted(maps.Keys(s.running)) {
+		names = append(names, fmt.Sprintf("%s (%d)", name, s.running[name].finished))
+	}
+	if len(names) == 0 {
+		names = []string{"compiling"}
+	}
+	s.printf("…    %d s: %s\n", int(time.Since(s.start).Seconds()), strings.Join(names, ", "))
+}
+
+// end tells the rest and reports whether all was well.
+func (s *story) end() bool {
+	for _, name := range slices.Sorted(maps.Keys(s.running)) {
+		s.close(s.running[name], event{Action: "fail"})
+	}
+	s.list("SKIPPED, so not proved here:", s.skipped)
+	s.list("FAILED:", s.failed)
+	s.printf("\n%s\n", s.total)
+	return s.total.failed == 0 && s.total.passed > 0
+}
+
+func (s *story) list(title string, entries []string) {
+	if len(entries) == 0 {
+		return
+	}
+	s.printf("\n%s\n", title)
+	for _, entry := range entries {
+		s.printf("  %s\n", entry)
+	}
+}
+
+// printf writes to a terminal or a log; there is nobody to tell when that fails.
+func (s *story) printf(format string, args ...any) { _, _ = fmt.Fprintf(s.out, format, args...) }
