@@ -17,50 +17,64 @@ const (
 // objectDirs lists an object directory and all those it borrows from, each once, nearest first. A borrowed directory
 // that is not there is passed over, as git does: what it held is missed by name when it is wanted.
 func objectDirs(objects string) ([]string, error) {
-	var dirs []string
-	seen := map[string]bool{}
-	var add func(dir string, depth int) error
-	add = func(dir string, depth int) error {
-		resolved, err := filepath.EvalSymlinks(dir)
-		if err != nil {
-			if depth > 0 {
-				return nil
-			}
-			return err
-		}
-		if info, err := os.Stat(resolved); err != nil || !info.IsDir() || seen[resolved] {
-			return err
-		}
-		seen[resolved] = true
-		dirs = append(dirs, resolved)
-		if depth == maxAlternateDepth {
-			return nil
-		}
-		text, err := readSmall(filepath.Join(resolved, "info", "alternates"), maxAlternates)
-		if errors.Is(err, fs.ErrNotExist) {
-			return nil
-		}
-		if err != nil {
-			return err
-		}
-		for line := range strings.Lines(string(text)) {
-			path := alternatePath(strings.TrimSuffix(line, "\n"))
-			if path == "" {
-				continue
-			}
-			if !filepath.IsAbs(path) {
-				path = filepath.Join(resolved, path)
-			}
-			if err := add(path, depth+1); err != nil {
-				return err
-			}
-		}
-		return nil
-	}
-	if err := add(objects, 0); err != nil {
+	l := objectDirList{seen: map[string]bool{}}
+	if err := l.add(objects, 0); err != nil {
 		return nil, err
 	}
-	return dirs, nil
+	return l.dirs, nil
+}
+
+// objectDirList is what objectDirs has found.
+type objectDirList struct {
+	dirs []string
+	seen map[string]bool
+}
+
+func (l *objectDirList) add(dir string, depth int) error {
+	resolved, err := filepath.EvalSymlinks(dir)
+	if err != nil {
+		if depth > 0 {
+			return nil
+		}
+		return err
+	}
+	if info, err := os.Stat(resolved); err != nil || !info.IsDir() || l.seen[resolved] {
+		return err
+	}
+	l.seen[resolved] = true
+	l.dirs = append(l.dirs, resolved)
+	if depth == maxAlternateDepth {
+		return nil
+	}
+	borrowed, err := alternates(resolved)
+	if err != nil {
+		return err
+	}
+	for _, path := range borrowed {
+		if err := l.add(path, depth+1); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// alternates lists the directories that one object directory names in its alternates file.
+func alternates(objects string) (paths []string, err error) {
+	text, err := readSmall(filepath.Join(objects, "info", "alternates"), maxAlternates)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	for line := range strings.Lines(string(text)) {
+		path := alternatePath(strings.TrimSuffix(line, "\n"))
+		if path == "" {
+			continue
+		}
+		if !filepath.IsAbs(path) {
+			path = filepath.Join(objects, path)
+		}
+		paths = append(paths, path)
+	}
+	return paths, err
 }
 
 // alternatePath is the path of one line of an alternates file; empty for comments and blanks. Paths with odd characters

@@ -16,7 +16,7 @@ import (
 )
 
 // G06: whatever is put where the base has a submodule, its recorded link stays and nothing of it is obeyed.
-func TestCaptureKeepsSubmodules(t *testing.T) {
+func TestCaptureKeepsSubmodules(t *testing.T) { //nolint:tparallel // what all of them may have left is looked for at the end
 	t.Parallel()
 	b := newBench(t, map[string]string{"a": "a\n", "d/x": "x\n"})
 	b.git(t, "update-index", "--add", "--cacheinfo", "160000,"+b.head(t).ID+",sub", "--cacheinfo", "160000,"+b.head(t).ID+",d/sub")

@@ -140,6 +140,7 @@ func TestCaptureOfBothLayoutsIsTheTreeGitWrites(t *testing.T) {
 }
 
 func treeDiff(t testing.TB, b *bench, from, to string) (text string) {
+	t.Helper()
 	d, err := b.objects.Diff(t.Context(), from, to)
 	must(t, err)
 	for _, c := range d.Changes {
@@ -155,8 +156,8 @@ func TestCaptureOfAnOverlayReadsOnlyWhatTheLayerHolds(t *testing.T) {
 	upper := t.TempDir()
 	writeFiles(t, upper, map[string]string{"a/b/new": "n\n"})
 	must(t, os.MkdirAll(filepath.Join(upper, "e"), 0o755)) // copied up, nothing in it
-	gone := strings.Fields(b.git(t, "rev-parse", "HEAD:a/b/c", "HEAD:e/i", "HEAD:e/f", "HEAD:e/f/g"))
-	for _, id := range gone {
+	gone := b.git(t, "rev-parse", "HEAD:a/b/c", "HEAD:e/i", "HEAD:e/f", "HEAD:e/f/g")
+	for id := range strings.FieldsSeq(gone) {
 		must(t, os.Remove(filepath.Join(b.dir, ".git/objects", id[:2], id[2:])))
 	}
 	src := b.source(t, upper)

@@ -63,7 +63,7 @@ func TestDiffRefusesWhatIsNoTree(t *testing.T) {
 }
 
 // D17: no pair of texts makes a comparison run away, and each still gives a patch that applies.
-func TestDiffOfHostileTextsIsBounded(t *testing.T) {
+func TestDiffOfHostileTextsIsBounded(t *testing.T) { //nolint:tparallel // each is timed
 	t.Parallel()
 	random := rand.New(rand.NewPCG(1, 2))
 	noise := func(n int) string {

@@ -18,7 +18,7 @@ import (
 func age(t *testing.T, r *gitdifftest.Repository) {
 	t.Helper()
 	old := time.Now().Add(-time.Hour)
-	for _, path := range strings.Split(r.Git("ls-files", "-z"), "\x00") {
+	for path := range strings.SplitSeq(r.Git("ls-files", "-z"), "\x00") {
 		if path == "" {
 			continue
 		}

@@ -22,8 +22,9 @@ func highlights(c *Change, e *lineEdit) []string {
 		return rule.first(e.new)
 	case Deleted:
 		return rule.first(e.old)
+	default:
+		return rule.touched(e)
 	}
-	return rule.touched(e)
 }
 
 // first names the first sections of a whole file.

@@ -38,7 +38,7 @@ func newPackWriter(dir string, count uint32) (*packWriter, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &packWriter{f: f, buf: bufio.NewWriterSize(f, 1<<20), sum: sha1.New(), left: count}
+	p := &packWriter{f: f, buf: bufio.NewWriterSize(f, 1<<20), sum: sha1.New(), left: count} //nolint:gosec // see the import
 	p.out = io.MultiWriter(p.buf, p.sum)
 	head := binary.BigEndian.AppendUint32([]byte("PACK\x00\x00\x00\x02"), count)
 	if err := p.idx.OnHeader(count); err != nil {
@@ -170,7 +170,7 @@ var deflaters = sync.Pool{New: func() any {
 }}
 
 func deflate(w io.Writer, r io.Reader) error {
-	z := deflaters.Get().(*zlib.Writer)
+	z := deflaters.Get().(*zlib.Writer) //nolint:forcetypeassert // the pool makes nothing else
 	defer deflaters.Put(z)
 	z.Reset(w)
 	_, err := io.Copy(z, r)

@@ -162,7 +162,7 @@ func (r *reader) Close() error {
 
 // objectGetter is where objects come from: a user's repository alone, or with the store before it.
 type objectGetter interface {
-	EncodedObject(plumbing.ObjectType, plumbing.Hash) (plumbing.EncodedObject, error)
+	EncodedObject(t plumbing.ObjectType, h plumbing.Hash) (plumbing.EncodedObject, error)
 }
 
 // content returns the whole content of an object that is known to be small, such as a tree.

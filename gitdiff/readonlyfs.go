@@ -36,7 +36,7 @@ func (f *readOnlyFS) Open(name string) (billy.File, error) {
 	return f.Filesystem.Open(f.in(name))
 }
 
-func (f *readOnlyFS) OpenFile(name string, flag int, perm os.FileMode) (billy.File, error) {
+func (f *readOnlyFS) OpenFile(name string, flag int, _ os.FileMode) (billy.File, error) {
 	if flag != os.O_RDONLY {
 		return nil, billy.ErrReadOnly
 	}

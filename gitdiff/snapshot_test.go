@@ -23,6 +23,7 @@ func TestSnapshotOfBothLayouts(t *testing.T) {
 	for name, tree := range map[string]string{"the base": base.Tree, "uncommitted work": s.Tree} {
 		for _, layout := range []Layout{LayoutOverlay, LayoutCopy} {
 			t.Run(string(layout)+" over "+name, func(t *testing.T) {
+				t.Parallel()
 				w := mustWorkspace(t, b.objects, layout, base, tree)
 				s, err := w.Snapshot(t.Context(), DefaultBudget())
 				must(t, err)

@@ -18,7 +18,7 @@ type statKey struct {
 }
 
 func newStatKey(st *unix.Stat_t) statKey {
-	return statKey{dev: uint64(st.Dev), ino: st.Ino, ctime: st.Ctim.Nano(), size: st.Size, mode: st.Mode}
+	return statKey{dev: st.Dev, ino: st.Ino, ctime: st.Ctim.Nano(), size: st.Size, mode: st.Mode}
 }
 
 // unchanged reports whether path still is the file that was made there.

@@ -22,7 +22,7 @@ func writeTree(st storer.EncodedObjectStorer, entries []object.TreeEntry, known 
 		if err := checkEntry(e); err != nil {
 			return plumbing.ZeroHash, err
 		}
-		if i > 0 && entries[i-1].Name == e.Name {
+		if i > 0 && entries[i-1].Name == e.Name { //nolint:gosec // i is not 0
 			return plumbing.ZeroHash, fmt.Errorf("%w: %q twice", errTreeEntry, e.Name)
 		}
 	}

@@ -41,7 +41,7 @@ type box struct {
 	sandbox.Sandbox
 	gate   *egress.Gate
 	stop   context.CancelFunc
-	served chan error
+	served chan struct{} // closed when the gate has ended
 }
 
 // openBox starts a box on a tree. routes is what its processes may reach for
@@ -55,12 +55,17 @@ func (x *run) openBox(ctx context.Context, role string, tree *gitdiff.Workspace,
 	gate, err := egress.NewGate(egress.Config{
 		Routes: routes, Token: x.token, Record: x.record, AllowPrivate: x.r.o.Config.Box.Network.AllowPrivate,
 	})
-	b := &box{Sandbox: sb, gate: gate, stop: stop, served: make(chan error, 1)}
+	b := &box{Sandbox: sb, gate: gate, stop: stop, served: make(chan struct{})}
 	if err != nil {
-		b.served <- err
+		close(b.served)
 		return nil, errors.Join(fmt.Errorf("open %s box: gate: %w", role, err), x.discard(ctx, b, nil))
 	}
-	go func() { b.served <- b.gate.Serve(gctx, sb.Stdio()) }()
+	go func() {
+		defer close(b.served)
+		if err := b.gate.Serve(gctx, sb.Stdio()); err != nil && gctx.Err() == nil {
+			x.log.emit("", EventSystemMessage, map[string]any{"text": "the tunnel of the " + role + " box ended: " + err.Error()})
+		}
+	}()
 	rctx, cancel := context.WithTimeoutCause(ctx, readyBound, errors.New("the guest did not become ready"))
 	defer cancel()
 	if err := b.gate.Ready(rctx); err != nil {
@@ -73,7 +78,7 @@ func (x *run) openBox(ctx context.Context, role string, tree *gitdiff.Workspace,
 func (b *box) close(ctx context.Context) error {
 	err := b.Sandbox.Close(ctx)
 	b.stop()
-	<-b.served // how a tunnel under attack ended says nothing
+	<-b.served
 	if err != nil {
 		return &cleanupError{what: "box", err: err}
 	}
@@ -92,9 +97,9 @@ func (x *run) spec(role string, m gitdiff.Mount) sandbox.Spec {
 	}
 	return sandbox.Spec{
 		Owner: x.owner(), Role: role, Image: x.plan.Box.Image, Runtime: x.plan.Box.Runtime, User: boxUser(),
-		Tree:   sandbox.Tree{Dir: m.Dir, Lower: m.Lower, Upper: m.Upper, Work: m.Work},
-		Binds:  binds,
-		Guest:  []string{guestPath, "guest"},
+		Tree:  sandbox.Tree{Dir: m.Dir, Lower: m.Lower, Upper: m.Upper, Work: m.Work},
+		Binds: binds,
+		Guest: []string{guestPath, "guest"}, GuestIsInit: true,
 		Env:    boxEnv(x.plan.Box.Env, bundle != ""),
 		Limits: x.plan.Box.Limits,
 	}

@@ -4,10 +4,18 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"sandboxrun/gitdiff"
 	"sandboxrun/sandbox"
 	"sandboxrun/sandbox/egress"
+)
+
+// Pristine bases that nobody used for long, or that take more room than this,
+// are removed; making one again costs one checkout.
+const (
+	baseMaxAge   = 30 * 24 * time.Hour
+	baseMaxBytes = 20 << 30
 )
 
 // checkout makes the throwaway tree of the working box.
@@ -21,8 +29,13 @@ func (x *run) checkout(ctx context.Context) error {
 	if err := x.startDirt(ctx); err != nil {
 		return err
 	}
-	x.tree, err = x.openTree(ctx, "agent", "")
-	return err
+	if x.tree, err = x.openTree(ctx, "agent", ""); err != nil {
+		return err
+	}
+	if _, err := store.Evict(ctx, baseMaxAge, baseMaxBytes); err != nil {
+		x.log.emit("", EventSystemMessage, map[string]any{"text": "old bases could not be removed: " + err.Error()})
+	}
+	return nil
 }
 
 // openTree makes a tree for a box: the base, or another tree over it.

@@ -29,7 +29,7 @@ func Compile(t *Task, c Config, o Overrides) (*Plan, error) {
 		box = t.Box.config().over(box)
 		maps.Copy(env, t.Box.Env)
 	}
-	box = BoxConfig{Runtime: o.Runtime, Network: NetworkConfig{Allow: o.AllowHosts}}.over(box)
+	box = BoxConfig{Image: o.Image, Runtime: o.Runtime, Network: NetworkConfig{Allow: o.AllowHosts}}.over(box)
 	plan := &Plan{
 		TaskID:        t.TaskID,
 		RepoRoot:      filepath.Clean(t.Context.RepoRoot),

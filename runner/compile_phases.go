@@ -6,5 +6,5 @@ func planPhases() []PhasePlan {
 	for _, ph := range phases {
 		out = append(out, PhasePlan{Name: ph.name, BudgetSeconds: int(ph.own.Seconds())})
 	}
-	return append(out, PhasePlan{Name: "settle", BudgetSeconds: int(settleBound.Seconds())})
+	return append(out, PhasePlan{Name: "settle"})
 }

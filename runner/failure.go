@@ -96,6 +96,8 @@ func (x *run) fail(phase string, err error) {
 		env(fatal, CodePolicyNotApplied, "see \"sandboxrun doctor\"; the engine does not keep what was asked of it")
 	case errors.As(err, &setup):
 		env(fatal, "setup_failed", "look at the command's log; the hosts it needs belong in box.network.allow")
+	case errors.Is(err, gitdiff.ErrTreeUnstable):
+		env(fatal, string(gitdiff.TreeUnstable), "see \"sandboxrun doctor\": something outside the box writes to the state directory")
 	case errors.As(err, &budget):
 		env(fatal, CodeTreeTooLarge, "have the work write its litter to /tmp, or ignore it in the repository")
 	default:

@@ -13,7 +13,7 @@ type Overrides struct {
 	Base                  string
 	Session               string
 	Land                  Land
-	Runtime               string
+	Image, Runtime        string
 	AllowHosts            []string // added to the others
 	Approve               Approval
 }
@@ -32,6 +32,9 @@ func (o Overrides) validate(p *problems) {
 	flag("variant", variantProblem(o.Variant))
 	flag("model", modelProblem(o.Model))
 	flag("base", revisionProblem(o.Base))
+	if o.Image != "" {
+		flag("image", imageProblem(o.Image))
+	}
 	flag("runtime", runtimeProblem(o.Runtime))
 	if o.Session != "" {
 		flag("session", "is not available in this version")

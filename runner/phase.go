@@ -21,7 +21,6 @@ const (
 	snapshotBound = 5 * time.Minute
 	judgeBound    = 30 * time.Second
 	landBound     = 2 * time.Minute
-	settleBound   = 2 * time.Minute
 )
 
 // phases is the whole of a run, in order. Close comes before snapshot so that

@@ -64,7 +64,7 @@ type VerifyCommand struct {
 }
 
 // PhasePlan is one step of the fixed list and its own budget, 0 where only the
-// limit of the whole run counts.
+// limit of the whole run counts, and for settle, which waits for nobody.
 type PhasePlan struct {
 	Name          string `json:"name"`
 	BudgetSeconds int    `json:"budget_seconds"`

@@ -24,17 +24,31 @@ func (r *Runner) Reap(ctx context.Context) (ReapReport, error) {
 	}
 	runs, err := r.settleRuns(ctx)
 	report.Runs = append(report.Runs, runs...)
-	return report, err
+	return report, errors.Join(err, r.removeStrays())
 }
 
 // settleCrashed does what Reap does, but asks the engine only when a crashed
-// run is known, so that a start after an orderly end costs one directory read.
+// run or a stray tree is known, so that a start after an orderly end costs two
+// looks at a directory.
 func (r *Runner) settleCrashed(ctx context.Context) error {
 	crashed, err := r.o.State.HasCrashed()
-	if err != nil || !crashed {
+	if err != nil {
+		return err
+	}
+	strays, err := r.o.State.Strays()
+	if err != nil || !crashed && len(strays) == 0 {
 		return err
 	}
 	_, err = r.Reap(ctx)
+	return err
+}
+
+// removeStrays removes the trees of ended runs. Their boxes are already gone.
+func (r *Runner) removeStrays() error {
+	strays, err := r.o.State.Strays()
+	for _, id := range strays {
+		err = errors.Join(err, r.o.State.RemoveTrees(id))
+	}
 	return err
 }
 

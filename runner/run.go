@@ -87,7 +87,7 @@ func (x *run) do(ctx context.Context) *Result {
 		}
 		x.walk(ctx, work, ph)
 	}
-	return x.settle(ctx)
+	return x.settle()
 }
 
 // walk runs one phase under its clock and writes down how it went.

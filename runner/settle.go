@@ -1,8 +1,8 @@
 package runner
 
 import (
-	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -11,15 +11,13 @@ import (
 
 // settle clears the last things away, folds everything known into the result
 // and writes it down. The result exists also when it cannot be stored.
-func (x *run) settle(ctx context.Context) *Result {
+func (x *run) settle() *Result {
 	began := time.Now()
-	sctx, cancel := teardown(ctx, "settling", settleBound)
-	defer cancel()
 	x.log.emit("settle", EventPhaseStarted, map[string]any{})
 	x.judgeCommands()
 	x.endDirt()
 	x.tellDenied()
-	x.clear(sctx)
+	x.clear()
 	if err := x.log.failure(); err != nil {
 		x.findings.add(flaw, Issue{Type: IssueEnv, Code: CodeJournalLost, Description: "events could not be written down: " + err.Error(),
 			SuggestedAction: "free space in the state directory"})
@@ -39,20 +37,16 @@ func (x *run) settle(ctx context.Context) *Result {
 	return res
 }
 
-// clear removes the working box, when it is still there, and the tree.
-func (x *run) clear(ctx context.Context) {
-	if x.box != nil {
-		if err := x.box.close(ctx); err == nil {
-			x.box = nil
-			x.cleanup = nil // what the close phase could not do is done now
-		}
-	}
-	if x.tree != nil && x.box == nil {
+// clear removes the trees and lets go of the repository. The trees of a box that
+// may still run stay: reap takes both when the engine answers again.
+func (x *run) clear() {
+	boxLeft := x.box != nil || slices.Contains(x.cleanup, "box")
+	if x.tree != nil && !boxLeft {
 		if err := x.tree.Close(); err != nil {
 			x.fail("settle", &cleanupError{what: "tree", err: err})
 		}
 	}
-	if x.box == nil {
+	if !boxLeft {
 		if err := x.r.o.State.RemoveTrees(x.id); err != nil {
 			x.fail("settle", &cleanupError{what: "trees of the run", err: err})
 		}

@@ -26,7 +26,7 @@ type State struct {
 // others may have, and refuses a directory of another user.
 func OpenState(dir string) (*State, error) {
 	s := &State{dir: dir}
-	for _, d := range []string{dir, s.runsDir(), s.activeDir()} {
+	for _, d := range []string{dir, s.runsDir(), s.activeDir(), s.workDir()} {
 		if err := os.MkdirAll(d, 0o700); err != nil {
 			return nil, fmt.Errorf("open state directory: %w", err)
 		}
@@ -101,6 +101,9 @@ func (s *State) Dir() string { return s.dir }
 func (s *State) runsDir() string   { return filepath.Join(s.dir, "runs") }
 func (s *State) activeDir() string { return filepath.Join(s.dir, "active") }
 
+// workDir holds the throwaway trees of live runs, apart from what runs keep.
+func (s *State) workDir() string { return filepath.Join(s.dir, "work") }
+
 func (s *State) runDir(id string) string { return filepath.Join(s.runsDir(), id) }
 
 // marker is a file that exists while a run does: it makes looking for crashed
@@ -112,16 +115,19 @@ func (s *State) TreesDir() string { return filepath.Join(s.dir, "bases") }
 
 // TreeDir is the place of one throwaway tree of a run.
 func (s *State) TreeDir(id, role string) string {
-	return filepath.Join(s.runDir(id), "trees", role)
+	return filepath.Join(s.workDir(), id, role)
 }
 
 // RemoveTrees removes every throwaway tree of a run. No box may still use one.
 func (s *State) RemoveTrees(id string) error {
-	if err := gitdiff.RemoveTree(filepath.Join(s.runDir(id), "trees")); err != nil {
+	if err := gitdiff.RemoveTree(filepath.Join(s.workDir(), id)); err != nil {
 		return fmt.Errorf("remove trees of run %s: %w", id, err)
 	}
 	return nil
 }
+
+// Instance is the identity of this state directory.
+func (s *State) Instance() string { return s.id }
 
 // Owner names a run to the engine. It carries the identity of the state
 // directory, as runners with different ones may share an engine.

@@ -40,8 +40,7 @@ func (s *State) NewRun() (*RunDir, error) {
 		return nil, errors.Join(err, os.RemoveAll(tmp))
 	}
 	d := &RunDir{state: s, id: id, lock: lock}
-	err = errors.Join(os.Mkdir(filepath.Join(tmp, "trees"), 0o700), os.Rename(tmp, d.dir()))
-	if err == nil {
+	if err = os.Rename(tmp, d.dir()); err == nil {
 		err = os.WriteFile(s.marker(id), nil, 0o600)
 	}
 	if err != nil {

@@ -65,7 +65,7 @@ func TestStateDirectoryIsMadePrivate(t *testing.T) {
 		t.Fatal(err)
 	}
 	d := newRun(t, s)
-	for _, path := range []string{dir, s.runsDir(), s.activeDir(), d.dir(), d.LogsDir(), filepath.Dir(s.TreeDir(d.ID(), "x"))} {
+	for _, path := range []string{dir, s.runsDir(), s.activeDir(), d.dir(), d.LogsDir(), s.workDir()} {
 		fi, err := os.Stat(path)
 		if err != nil {
 			t.Fatal(err)
@@ -115,8 +115,8 @@ func TestStateKeepsItsIdentity(t *testing.T) {
 			t.Errorf("identities %q and %q", first, id)
 		}
 	}
-	if entries, err := os.ReadDir(dir); err != nil || len(entries) != 3 {
-		t.Errorf("entries %v, %v, want active, id and runs", entries, err)
+	if entries, err := os.ReadDir(dir); err != nil || len(entries) != 4 {
+		t.Errorf("entries %v, %v, want active, id, runs and work", entries, err)
 	}
 }
 

@@ -15,7 +15,8 @@ type Command struct {
 	// the process, so Stdin should be unblockable (a pipe the caller closes).
 	Stdin io.Reader
 	// Stdout and Stderr receive the streams as the engine framed them; nil
-	// discards. Writers must not block for ever: a slow one slows the process.
+	// discards. Writers must not block for ever: a slow one slows the process,
+	// and one that fails ends the box, for what it should have got is lost.
 	Stdout, Stderr io.Writer
 }
 

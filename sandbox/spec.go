@@ -17,6 +17,11 @@ type Spec struct {
 	// Guest is the argv of the main process; Guest[0] is a path inside the box.
 	// It must not end before its standard input does.
 	Guest []string
+	// GuestIsInit says that the guest collects orphans itself and is to be
+	// process 1. Then the kernel spares it the signals of its own box, and no
+	// init beside it holds its standard streams where the box could write to
+	// them. Otherwise the engine puts an init of its own above the guest.
+	GuestIsInit bool
 	// Env holds NAME=value pairs for the main process and for every Exec. No
 	// secret belongs here: the engine shows it to anyone who asks.
 	Env    []string

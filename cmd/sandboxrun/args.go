@@ -1,6 +1,7 @@
 package main
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -75,10 +76,8 @@ func takesValue(flags []cli.Flag, arg string) bool {
 		if !ok || !doc.TakesValue() {
 			continue
 		}
-		for _, n := range f.Names() {
-			if n == name {
-				return true
-			}
+		if slices.Contains(f.Names(), name) {
+			return true
 		}
 	}
 	return false

@@ -26,7 +26,7 @@ func TestArrangeMovesFlagsBeforePositionalArguments(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
-			_, got := arrange(testProgram(nil).app(), append([]string{"sandboxrun"}, tc.args...))
+			_, got := arrange(testProgram().app(), append([]string{"sandboxrun"}, tc.args...))
 			want := append([]string{"sandboxrun"}, tc.want...)
 			if diff := cmp.Diff(want, got); diff != "" {
 				t.Errorf("arguments (-want +got):\n%s", diff)
@@ -36,10 +36,10 @@ func TestArrangeMovesFlagsBeforePositionalArguments(t *testing.T) {
 }
 
 // testProgram is a program without a machine around it.
-func testProgram(env map[string]string) *program {
+func testProgram() *program {
 	return &program{
 		stdout: io.Discard, stderr: io.Discard,
-		getenv:  func(name string) string { return env[name] },
+		getenv:  func(string) string { return "" },
 		environ: func() []string { return nil },
 		exit:    func(int) { panic("exit called") },
 	}

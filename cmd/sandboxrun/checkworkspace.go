@@ -37,8 +37,10 @@ func checkWorkspace(ctx context.Context, x *examination) finding {
 	if err != nil {
 		return fail("", "%v", err)
 	}
-	defer os.RemoveAll(dir)
 	took, err := trial(ctx, x, image, guest, dir)
+	if rerr := os.RemoveAll(dir); err == nil {
+		err = rerr
+	}
 	switch {
 	case errors.Is(err, sandbox.ErrOverlayUnsupported):
 		return caution("tasks on large repositories start slower; results are the same",

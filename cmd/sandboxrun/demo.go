@@ -70,7 +70,7 @@ func (p *program) demo(c *cli.Context) error {
 	if err := p.tellDemo(c.Context, s, res); err != nil {
 		return err
 	}
-	return exitStatus(runner.ExitCode(res, cause))
+	return exitError(runner.ExitCode(res, cause))
 }
 
 // tellDemo shows what came of the task and where everything is.

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"maps"
 
 	"sandboxrun/agents"
 	"sandboxrun/agents/agentstest/demo"
@@ -50,10 +51,7 @@ func chooseModel(cfg runner.Config, getenv func(string) string, scripted bool) (
 	if err != nil {
 		return nil, err
 	}
-	providers := map[string]runner.Provider{}
-	for name, other := range cfg.Providers {
-		providers[name] = other
-	}
+	providers := maps.Clone(cfg.Providers)
 	providers[info.Provider] = runner.Provider{BaseURL: server.URL(), KeyEnv: demoKeyEnv}
 	cfg.Providers = providers
 	return &demoModel{

@@ -47,8 +47,7 @@ func sampleGit(ctx context.Context, dir string, args ...string) (string, error) 
 		"GIT_COMMITTER_NAME=sandboxrun demo", "GIT_COMMITTER_EMAIL=demo@sandboxrun.invalid",
 	}
 	out, err := cmd.Output()
-	var failed *exec.ExitError
-	if errors.As(err, &failed) {
+	if failed, ok := errors.AsType[*exec.ExitError](err); ok {
 		return "", fmt.Errorf("git %s: %w: %s", args[0], err, strings.TrimSpace(string(failed.Stderr)))
 	}
 	if err != nil {

@@ -31,7 +31,7 @@ func newSample(ctx context.Context, dir string) (*sample, error) {
 		return nil, fmt.Errorf("make demo directory: %w", err)
 	}
 	if len(entries) > 0 {
-		return nil, &runner.InputError{Message: fmt.Sprintf("%s is not empty", dir), Hint: "name a new directory with --dir, or none"}
+		return nil, &runner.InputError{Message: dir + " is not empty", Hint: "name a new directory with --dir, or none"}
 	}
 	s := &sample{dir: dir, repo: filepath.Join(dir, "repo"), task: filepath.Join(dir, "task.json"), result: filepath.Join(dir, "result.json")}
 	if err := makeSampleRepository(ctx, s.repo, demo.Files()); err != nil {

@@ -170,6 +170,8 @@ func statusColor(status string) string {
 		return colorGood
 	case runner.StatusPartial:
 		return colorWarn
+	case runner.StatusFailed:
+		return colorBad
 	}
-	return colorBad
+	return ""
 }

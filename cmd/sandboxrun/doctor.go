@@ -109,7 +109,7 @@ Examples:
 				return err
 			}
 			if !d.OK {
-				return exitStatus(runner.ExitBridge)
+				return exitError(runner.ExitBridge)
 			}
 			return nil
 		},

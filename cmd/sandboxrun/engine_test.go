@@ -46,7 +46,7 @@ func needEngine(t *testing.T, image string) {
 	if err != nil {
 		t.Skipf("no container engine: %v", err)
 	}
-	defer eng.Close()
+	defer func() { _ = eng.Close() }()
 	if _, err := eng.Info(t.Context()); err != nil {
 		t.Skipf("no container engine: %v", err)
 	}

@@ -48,7 +48,7 @@ func TestReadmeNamesEveryCommand(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, c := range testProgram(nil).app().Commands {
+	for _, c := range testProgram().app().Commands {
 		if row := regexp.MustCompile(`(?m)^\| .` + c.Name + `\b`); !c.Hidden && !row.Match(data) {
 			t.Errorf("README.md has no row for %s", c.Name)
 		}

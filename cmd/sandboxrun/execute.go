@@ -58,9 +58,9 @@ func (p *program) execute(c *cli.Context) error {
 		return err
 	}
 	if err := p.document(res); err != nil {
-		p.note("%v; \"sandboxrun runs show %s\" has the result", err, res.RunID)
+		p.notef("%v; \"sandboxrun runs show %s\" has the result", err, res.RunID)
 	}
-	return exitStatus(runner.ExitCode(res, cause))
+	return exitError(runner.ExitCode(res, cause))
 }
 
 // execution is one run and those who watch it.
@@ -102,7 +102,7 @@ func (e *execution) run(ctx context.Context, plan *runner.Plan) (res *runner.Res
 
 // sink takes the events of a run while it happens; neither method may fail.
 type sink interface {
-	event(runner.Event)
+	event(e runner.Event)
 	close()
 }
 
@@ -140,10 +140,10 @@ func (e *execution) abandon(ctx context.Context, why error) {
 	if id != "" {
 		why = fmt.Errorf("run %s was given up: %w", id, why)
 		if err := e.p.removeBoxes(ctx, id); err != nil {
-			e.p.note("boxes of run %s may be left: %v; run \"sandboxrun reap\"", id, err)
+			e.p.notef("boxes of run %s may be left: %v; run \"sandboxrun reap\"", id, err)
 		}
 	}
 	if err := e.p.errorDocument(why); err != nil {
-		e.p.note("%v", err)
+		e.p.notef("%v", err)
 	}
 }

@@ -11,11 +11,11 @@ import (
 	"sandboxrun/runner"
 )
 
-// exitStatus is an error that only carries an exit code: everything there is to
+// exitError is an error that only carries an exit code: everything there is to
 // say has been said.
-type exitStatus int
+type exitError int
 
-func (e exitStatus) Error() string { return fmt.Sprintf("exit status %d", int(e)) }
+func (e exitError) Error() string { return fmt.Sprintf("exit status %d", int(e)) }
 
 // usageFailed turns an error of the flag parser into one of ours, instead of
 // the library's own text on standard output.
@@ -30,7 +30,7 @@ func usageFailed(c *cli.Context, err error, _ bool) error {
 // report says what err is, on standard output as a document where the command
 // promises one, and returns the exit code.
 func (p *program) report(err error) int {
-	var status exitStatus
+	var status exitError
 	switch {
 	case err == nil, errors.As(err, &status) && status == runner.ExitSuccess:
 		return runner.ExitSuccess
@@ -39,7 +39,7 @@ func (p *program) report(err error) int {
 	}
 	if p.documents {
 		if derr := p.errorDocument(err); derr != nil {
-			p.note("%v", derr)
+			p.notef("%v", derr)
 		}
 	}
 	p.explain(err)
@@ -51,25 +51,26 @@ func (p *program) explain(err error) {
 	text, _ := runner.ErrorDocument(err)
 	var doc struct {
 		Error struct {
-			Message, Hint string
-			Details       []runner.Detail
-		}
+			Message string          `json:"message"`
+			Hint    string          `json:"hint"`
+			Details []runner.Detail `json:"details"`
+		} `json:"error"`
 	}
 	if jerr := json.Unmarshal(text, &doc); jerr != nil {
-		p.note("%v", err)
+		p.notef("%v", err)
 		return
 	}
-	p.note("%s", doc.Error.Message)
+	p.notef("%s", doc.Error.Message)
 	for _, d := range doc.Error.Details {
-		p.note("  %s", strings.TrimSpace(d.Path+" "+d.Message))
+		p.notef("  %s", strings.TrimSpace(d.Path+" "+d.Message))
 	}
 	if doc.Error.Hint != "" {
-		p.note("  → %s", doc.Error.Hint)
+		p.notef("  → %s", doc.Error.Hint)
 	}
 }
 
-// note writes one line about this program itself to standard error.
-func (p *program) note(format string, args ...any) {
+// notef writes one line about this program itself to standard error.
+func (p *program) notef(format string, args ...any) {
 	// Nobody is left to tell when standard error is gone.
 	_, _ = fmt.Fprintf(p.stderr, "sandboxrun: %s\n", printable(fmt.Sprintf(format, args...)))
 }

@@ -66,7 +66,7 @@ func (f *follower) close() {
 		err = errors.Join(err, f.file.Close())
 	}
 	if err != nil {
-		f.p.note("events: %v; \"sandboxrun runs logs %s --raw\" has all of them", err, f.id)
+		f.p.notef("events: %v; \"sandboxrun runs logs %s --raw\" has all of them", err, f.id)
 	}
 }
 

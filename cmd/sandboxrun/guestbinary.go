@@ -34,7 +34,7 @@ func checkStatic(path string) error {
 	if err != nil {
 		return fmt.Errorf("cannot be read as a Linux program: %w", err)
 	}
-	defer f.Close()
+	defer func() { _ = f.Close() }() // nothing was written
 	for _, prog := range f.Progs {
 		if prog.Type == elf.PT_INTERP {
 			return errNotStatic

@@ -51,7 +51,7 @@ func examples(t *testing.T) []string {
 			}
 		}
 	}
-	walk(testProgram(nil).app().Commands)
+	walk(testProgram().app().Commands)
 	return append(list, last...)
 }
 
@@ -61,7 +61,7 @@ func TestExamplesOfHelpAreRealCommands(t *testing.T) {
 		command, _, _ := strings.Cut(example, " > ")
 		command, _, _ = strings.Cut(command, " < ")
 		var out strings.Builder
-		p := testProgram(nil)
+		p := testProgram()
 		p.stdout, p.stderr = &out, &out
 		if code := p.run(t.Context(), append(strings.Fields(command), "--help")); code != 0 {
 			t.Errorf("%s: exit code %d: %s", example, code, out.String())

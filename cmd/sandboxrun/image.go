@@ -38,7 +38,7 @@ func (p *program) imageList(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	defer eng.Close()
+	defer func() { _ = eng.Close() }() // only idle connections are left
 	list, err := eng.Images(c.Context, images.InputsLabel)
 	if err != nil {
 		return err

@@ -60,7 +60,7 @@ func (p *program) buildImage(ctx context.Context, names []string, base string, f
 	if err != nil {
 		return err
 	}
-	defer eng.Close()
+	defer func() { _ = eng.Close() }() // only idle connections are left
 	b, err := p.imageInputs(ctx, eng, base, chosen)
 	if err != nil {
 		return err

@@ -33,7 +33,7 @@ func (p *program) interruptible(ctx context.Context, hard func(context.Context, 
 			case s := <-signals:
 				sig, _ := s.(syscall.Signal)
 				if n == 1 {
-					p.note("%s: stopping, the result follows; once more ends at once", signalName(sig))
+					p.notef("%s: stopping, the result follows; once more ends at once", signalName(sig))
 					cancel(runner.Interrupted{Signal: sig})
 					continue
 				}
@@ -53,7 +53,7 @@ func (p *program) interruptible(ctx context.Context, hard func(context.Context, 
 
 // hardStop ends the process without waiting for the run.
 func (p *program) hardStop(ctx context.Context, sig syscall.Signal, hard func(context.Context, error)) {
-	p.note("%s again: ending at once", signalName(sig))
+	p.notef("%s again: ending at once", signalName(sig))
 	if hard != nil {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), hardStopBound)
 		hard(ctx, runner.Interrupted{Signal: sig})

@@ -47,7 +47,7 @@ var built struct {
 func staticProgram(t testing.TB) string {
 	t.Helper()
 	built.once.Do(func() {
-		if built.dir, built.err = os.MkdirTemp("", "sandboxrun-test-"); built.err != nil {
+		if built.dir, built.err = os.MkdirTemp("", "sandboxrun-test-"); built.err != nil { //nolint:usetesting // it outlives the test that made it
 			return
 		}
 		cmd := exec.Command("go", "build", "-buildvcs=false", "-o", filepath.Join(built.dir, "sandboxrun"), ".")

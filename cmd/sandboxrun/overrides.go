@@ -49,15 +49,9 @@ func (p *program) compile(c *cli.Context) (*runner.Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	if image := c.String("image"); image != "" {
-		if task.Box == nil {
-			task.Box = &runner.BoxRequest{}
-		}
-		task.Box.Image = image
-	}
 	return runner.Compile(task, cfg, runner.Overrides{
 		Agent: c.String("agent"), Variant: c.String("variant"), Model: c.String("model"),
-		Base: c.String("base"), Land: runner.Land(c.String("land")), Runtime: c.String("runtime"),
+		Base: c.String("base"), Land: runner.Land(c.String("land")), Image: c.String("image"), Runtime: c.String("runtime"),
 		AllowHosts: c.StringSlice("allow-host"), Approve: runner.Approval(c.String("approve")),
 	})
 }
@@ -82,8 +76,7 @@ func (p *program) readTask(name string) ([]byte, error) {
 
 // fileReason says what is wrong with a file without the name of a system call.
 func fileReason(err error) string {
-	var pe *fs.PathError
-	if errors.As(err, &pe) {
+	if pe, ok := errors.AsType[*fs.PathError](err); ok {
 		return fmt.Sprintf("%s: %v", pe.Path, pe.Err)
 	}
 	return err.Error()

@@ -40,11 +40,11 @@ func showPatch(w io.Writer, term terminal, patch io.Reader) error {
 			return fmt.Errorf("read patch: %w", err)
 		}
 		text := string(line)
+		if cut {
+			text += "…"
+		}
 		for cut && err == nil {
-			_, cut, err = in.ReadLine()
-			if !cut {
-				text += "…"
-			}
+			_, cut, err = in.ReadLine() // the next round meets err again
 		}
 		fmt.Fprintln(out, term.paint(patchColor(text), printableKeepTabs(text)))
 	}

@@ -40,8 +40,8 @@ func (o *reportWriter) section(name string) {
 	fmt.Fprintf(&o.b, "\n%s\n", o.term.paint(colorBold, name))
 }
 
-// row writes one indented line, cut to the terminal when there is one.
-func (o *reportWriter) row(color, format string, args ...any) {
+// rowf writes one indented line, cut to the terminal when there is one.
+func (o *reportWriter) rowf(color, format string, args ...any) {
 	text := printable(fmt.Sprintf(format, args...))
 	if o.term.is {
 		text = fit(text, o.term.width-3)
@@ -49,23 +49,23 @@ func (o *reportWriter) row(color, format string, args ...any) {
 	fmt.Fprintf(&o.b, "  %s\n", o.term.paint(color, text))
 }
 
-// whole is row for what a person may want to copy: never cut.
-func (o *reportWriter) whole(format string, args ...any) {
+// wholef is rowf for what a person may want to copy: never cut.
+func (o *reportWriter) wholef(format string, args ...any) {
 	fmt.Fprintf(&o.b, "  %s\n", printable(fmt.Sprintf(format, args...)))
 }
 
-func (o *reportWriter) more(n int) bool {
+// more says how many entries of a section are not shown.
+func (o *reportWriter) more(n int) {
 	if n > maxRows {
-		o.row(colorDim, "… and %d more", n-maxRows)
+		o.rowf(colorDim, "… and %d more", n-maxRows)
 	}
-	return n > maxRows
 }
 
 func (o *reportWriter) head(r *runner.Result) {
 	fmt.Fprintf(&o.b, "%s  %s\n", o.term.paint(statusColor(string(r.Status)), string(r.Status)), printable(r.Summary))
-	o.whole("run %s  task %s", r.RunID, r.TaskID)
+	o.wholef("run %s  task %s", r.RunID, r.TaskID)
 	if r.NotesForHuman != "" {
-		o.row("", "note: %s", r.NotesForHuman)
+		o.rowf("", "note: %s", r.NotesForHuman)
 	}
 }
 
@@ -85,7 +85,7 @@ func (o *reportWriter) files(list []runner.FileChange) {
 		if len(f.Highlights) > 0 {
 			what += "  " + strings.Join(f.Highlights, ", ")
 		}
-		o.row("", "%s", what)
+		o.rowf("", "%s", what)
 	}
 	o.more(len(list))
 }
@@ -110,7 +110,7 @@ func (o *reportWriter) commands(list []runner.CommandRun) {
 		if c.Source != "runner" {
 			who = "the agent says"
 		}
-		o.row(color, "%-12s %s  (%s)", exit, c.Command, who)
+		o.rowf(color, "%-12s %s  (%s)", exit, c.Command, who)
 	}
 	o.more(len(list))
 }
@@ -122,7 +122,7 @@ func (o *reportWriter) judged(name string, list []runner.Judged) {
 	o.section(name)
 	colors := map[string]string{"pass": colorGood, "fail": colorBad}
 	for _, j := range list[:min(len(list), maxRows)] {
-		o.row(colors[j.Verdict], "%-13s %s%s", j.Verdict, j.Text, because(j.Evidence))
+		o.rowf(colors[j.Verdict], "%-13s %s%s", j.Verdict, j.Text, because(j.Evidence))
 	}
 	o.more(len(list))
 }
@@ -137,9 +137,9 @@ func (o *reportWriter) issues(list []runner.Issue) {
 		if i.Path != "" {
 			where = i.Path + ": "
 		}
-		o.row(colorWarn, "%s: %s%s", i.Code, where, i.Description)
+		o.rowf(colorWarn, "%s: %s%s", i.Code, where, i.Description)
 		if i.SuggestedAction != "" {
-			o.row(colorDim, "  → %s", i.SuggestedAction)
+			o.rowf(colorDim, "  → %s", i.SuggestedAction)
 		}
 	}
 	o.more(len(list))
@@ -149,7 +149,7 @@ func (o *reportWriter) git(g runner.GitResult) {
 	o.section("git")
 	for _, f := range [][2]string{{"base", g.BaseCommit}, {"branch", g.Branch}, {"commit", g.Commit}, {"tree", g.Tree}, {"patch", g.Patch}} {
 		if f[1] != "" {
-			o.whole("%-7s %s", f[0], f[1])
+			o.wholef("%-7s %s", f[0], f[1])
 		}
 	}
 }
@@ -159,10 +159,10 @@ func (o *reportWriter) agent(a *runner.AgentResult) {
 		return
 	}
 	o.section("agent")
-	o.row("", "%s %s %s", a.Name, a.CLIVersion, a.Model)
-	o.row("", "%d requests, %d tokens in, %d tokens out", a.Usage.Requests, a.Usage.InputTokens, a.Usage.OutputTokens)
+	o.rowf("", "%s %s %s", a.Name, a.CLIVersion, a.Model)
+	o.rowf("", "%d requests, %d tokens in, %d tokens out", a.Usage.Requests, a.Usage.InputTokens, a.Usage.OutputTokens)
 	if a.Claim != "" {
-		o.row(colorDim, "claims: %s", a.Claim)
+		o.rowf(colorDim, "claims: %s", a.Claim)
 	}
 }
 
@@ -171,12 +171,12 @@ func (o *reportWriter) box(b *runner.BoxResult) {
 		return
 	}
 	o.section("box")
-	o.whole("%s, runtime %s, image %s (%s), tree by %s", b.Engine, b.Runtime, b.Image, b.ImageDigest, b.Layout)
+	o.wholef("%s, runtime %s, image %s (%s), tree by %s", b.Engine, b.Runtime, b.Image, b.ImageDigest, b.Layout)
 	if len(b.Network.Denied) > 0 {
-		o.row(colorWarn, "network denied: %s", strings.Join(b.Network.Denied, ", "))
+		o.rowf(colorWarn, "network denied: %s", strings.Join(b.Network.Denied, ", "))
 	}
 	if !b.Cleanup.Complete {
-		o.row(colorBad, "not confirmed as removed: %s", strings.Join(b.Cleanup.Left, ", "))
+		o.rowf(colorBad, "not confirmed as removed: %s", strings.Join(b.Cleanup.Left, ", "))
 	}
 }
 
@@ -192,5 +192,5 @@ func (o *reportWriter) timing(ms map[string]int64) {
 		parts[i] = name + " " + shortDuration(ms[name])
 	}
 	o.section("time")
-	o.whole("%s: %s", shortDuration(ms["total"]), strings.Join(parts, ", "))
+	o.wholef("%s: %s", shortDuration(ms["total"]), strings.Join(parts, ", "))
 }

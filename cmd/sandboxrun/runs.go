@@ -19,15 +19,14 @@ run is named by its id or the beginning of it.`,
 }
 
 // findRun returns the run that the only argument of a command names.
-func (p *program) findRun(c *cli.Context) (*runner.State, *runner.RunDir, error) {
+func (p *program) findRun(c *cli.Context) (*runner.RunDir, error) {
 	name, err := oneArgument(c, "RUN")
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	st, err := p.state()
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	dir, err := st.Find(name)
-	return st, dir, err
+	return st.Find(name)
 }

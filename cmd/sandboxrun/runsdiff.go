@@ -24,7 +24,7 @@ Examples:
 }
 
 func (p *program) runsDiff(c *cli.Context) error {
-	_, dir, err := p.findRun(c)
+	dir, err := p.findRun(c)
 	if err != nil {
 		return err
 	}

@@ -34,7 +34,7 @@ Examples:
 }
 
 func (p *program) runsLogs(c *cli.Context) error {
-	_, dir, err := p.findRun(c)
+	dir, err := p.findRun(c)
 	if err != nil {
 		return err
 	}

@@ -28,7 +28,7 @@ Examples:
 }
 
 func (p *program) runsShow(c *cli.Context) error {
-	_, dir, err := p.findRun(c)
+	dir, err := p.findRun(c)
 	if err != nil {
 		return err
 	}

@@ -40,8 +40,8 @@ var walls = map[string]string{
 }
 
 type goPackage struct {
-	ImportPath string
-	Imports    []string
+	ImportPath string   `json:"ImportPath"`
+	Imports    []string `json:"Imports"`
 }
 
 func TestRoomsImportOnlyWhatTheTableAllows(t *testing.T) {

@@ -3,8 +3,10 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"path/filepath"
 
+	"sandboxrun/gitdiff"
 	"sandboxrun/runner"
 	"sandboxrun/sandbox/docker"
 )
@@ -27,7 +29,7 @@ func (p *program) engine() (*docker.Engine, error) {
 	if err != nil {
 		return nil, err
 	}
-	return docker.New(docker.Config{Dir: filepath.Join(st.Dir(), "etc")})
+	return docker.New(docker.Config{Dir: filepath.Join(st.Dir(), "etc"), Instance: st.Instance()})
 }
 
 // runner puts together what a run needs. With boxes it insists on being able to
@@ -52,14 +54,30 @@ func (p *program) runnerWith(cfg runner.Config, getenv func(string) string, boxe
 			return nil, nil, err
 		}
 	}
+	layout, err := treeLayout(getenv)
+	if err != nil {
+		return nil, nil, err
+	}
 	eng, err := p.engine()
 	if err != nil {
 		return nil, nil, err
 	}
 	r := runner.New(runner.Options{
-		State: st, Config: cfg, Engine: eng, GuestBinary: guest, Getenv: getenv, Version: buildVersion().Version,
+		State: st, Config: cfg, Engine: eng, GuestBinary: guest, Getenv: getenv, Layout: layout, Version: buildVersion().Version,
 	})
 	return r, func() { _ = eng.Close() }, nil // only idle connections are left
+}
+
+// treeLayout is how trees reach boxes when somebody insists: the best the engine
+// can do is found out by itself, so this is for finding faults.
+func treeLayout(getenv func(string) string) (gitdiff.Layout, error) {
+	switch l := gitdiff.Layout(getenv("SANDBOXRUN_LAYOUT")); l {
+	case "", gitdiff.LayoutOverlay, gitdiff.LayoutCopy:
+		return l, nil
+	default:
+		return "", &runner.InputError{Message: fmt.Sprintf("SANDBOXRUN_LAYOUT is %q", string(l)),
+			Hint: "use overlay or copy, or leave it unset"}
+	}
 }
 
 // removeBoxes removes the boxes of one run of this process, whatever it does.
@@ -69,7 +87,7 @@ func (p *program) removeBoxes(ctx context.Context, id string) error {
 	if err := errors.Join(serr, eerr); err != nil {
 		return err
 	}
-	defer eng.Close()
+	defer func() { _ = eng.Close() }() // only idle connections are left
 	_, err := eng.Reap(ctx, func(owner string) bool { return owner != st.Owner(id) })
 	return err
 }

@@ -16,7 +16,10 @@ type Repository struct {
 }
 
 // New makes an ordinary repository without a commit, on branch main, with settings that make its ids reproducible.
-func New(t testing.TB) *Repository { return Init(t, filepath.Join(t.TempDir(), "repo")) }
+func New(t testing.TB) *Repository {
+	t.Helper()
+	return Init(t, filepath.Join(t.TempDir(), "repo"))
+}
 
 // Init makes a repository in dir with further arguments for git init, such as --bare or --object-format=sha256.
 func Init(t testing.TB, dir string, args ...string) *Repository {
@@ -30,7 +33,9 @@ func Init(t testing.TB, dir string, args ...string) *Repository {
 }
 
 // At wraps the repository that is in dir already.
-func At(t testing.TB, dir string) *Repository { return &Repository{Dir: dir, t: t} }
+func At(t testing.TB, dir string) *Repository { //nolint:thelper // nothing fails here
+	return &Repository{Dir: dir, t: t}
+}
 
 // Git runs git in the repository and returns what it printed, without the last newline. A failure ends the test.
 func (r *Repository) Git(args ...string) string {
@@ -40,7 +45,7 @@ func (r *Repository) Git(args ...string) string {
 
 func (r *Repository) run(input string, args ...string) string {
 	r.t.Helper()
-	cmd := exec.Command("git", args...)
+	cmd := exec.CommandContext(r.t.Context(), "git", args...)
 	cmd.Dir = r.Dir
 	cmd.Env = Env()
 	cmd.Stdin = strings.NewReader(input)

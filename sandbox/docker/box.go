@@ -22,6 +22,7 @@ type box struct {
 	container string // id, or the name while the id is not known
 	volume    string // "" without an overlay
 	removal   sync.Mutex
+	tried     bool // to remove, with or without success
 	removed   bool
 	built     chan struct{} // closed when Open is done: nothing new comes into being
 	attempted chan struct{} // closed after the first attempt to remove

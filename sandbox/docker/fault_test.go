@@ -21,7 +21,7 @@ const engineSocket = "/var/run/docker.sock"
 func brisk() docker.Timeouts {
 	return docker.Timeouts{
 		Call: 5 * time.Second, Create: 10 * time.Second, Start: 20 * time.Second,
-		Remove: 5 * time.Second, Teardown: 10 * time.Second,
+		Remove: 5 * time.Second, Teardown: 10 * time.Second, Retry: 4 * time.Second,
 		Ping: 2 * time.Second, PingGap: 500 * time.Millisecond,
 	}
 }

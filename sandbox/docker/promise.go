@@ -76,7 +76,7 @@ func isolation(r recipe, h container.HostConfig) []promise {
 		{"inherited volumes", 0, len(h.VolumesFrom) + len(h.Binds)},
 		{"masked paths", true, slices.Contains(h.MaskedPaths, "/proc/kcore")},
 		{"read-only paths", true, slices.Contains(h.ReadonlyPaths, "/proc/sys")},
-		{"init", true, h.Init != nil && *h.Init},
+		{"init", *want.Init, h.Init != nil && *h.Init},
 		{"log driver", want.LogConfig.Type, h.LogConfig.Type},
 		{"restart", false, h.RestartPolicy.IsAlways() || h.RestartPolicy.IsOnFailure() || h.RestartPolicy.IsUnlessStopped()},
 		{"automatic removal", false, h.AutoRemove},

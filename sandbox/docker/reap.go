@@ -36,7 +36,7 @@ func (e *Engine) Reap(ctx context.Context, alive func(owner string) bool) ([]str
 		owner := labels[labelOwner]
 		return owner != "" && !alive(owner)
 	}
-	ctx, cancel := e.teardown(ctx)
+	ctx, cancel := e.teardown(ctx, e.timeouts.Teardown)
 	defer cancel()
 	var removed []string
 	var failed error

@@ -49,7 +49,7 @@ type setting struct {
 func (e *Engine) newRecipe(s sandbox.Spec, img image, at setting) (recipe, error) {
 	user := fmt.Sprintf("%d:%d", s.User.UID, s.User.GID)
 	profile, _ := seccompProfile()
-	yes := true
+	engineInit := !s.GuestIsInit
 	mounts := append([]mount.Mount{treeMount(s.Tree, volumeName(s.Owner, s.Role))}, at.etc...)
 	for _, b := range s.Binds {
 		mounts = append(mounts, readOnly(b.Source, b.Target))
@@ -95,7 +95,7 @@ func (e *Engine) newRecipe(s sandbox.Spec, img image, at setting) (recipe, error
 			RestartPolicy:  container.RestartPolicy{Name: container.RestartPolicyDisabled},
 			OomScoreAdj:    500,
 			Runtime:        s.Runtime,
-			Init:           &yes,
+			Init:           &engineInit,
 			Mounts:         mounts,
 			Resources: container.Resources{
 				Memory:     s.Limits.MemoryBytes,

@@ -8,6 +8,8 @@ import (
 
 	"github.com/containerd/errdefs"
 	"github.com/docker/docker/api/types/container"
+
+	"sandboxrun/sandbox"
 )
 
 // retryPause is the first pause between attempts to remove; it doubles.
@@ -15,20 +17,26 @@ const retryPause = 100 * time.Millisecond
 
 // teardown returns a context for clearing away, which must also happen when ctx
 // has ended. It is one of the two places where a context is cut from its parent.
-func (e *Engine) teardown(ctx context.Context) (context.Context, context.CancelFunc) {
-	return context.WithTimeoutCause(context.WithoutCancel(ctx), e.timeouts.Teardown,
-		&lateError{"removal", e.timeouts.Teardown})
+func (e *Engine) teardown(ctx context.Context, limit time.Duration) (context.Context, context.CancelFunc) {
+	return context.WithTimeoutCause(context.WithoutCancel(ctx), limit, &lateError{"removal", limit})
 }
 
 // remove clears the box away and returns when the engine confirms that it is
-// gone. Concurrent calls take turns; after a success it does nothing.
+// gone. Concurrent calls take turns; after a success it does nothing. An engine
+// that was lost, or failed to remove before, is not given the full time again.
 func (b *box) remove(ctx context.Context) error {
 	b.removal.Lock()
 	defer b.removal.Unlock()
 	if b.removed {
 		return nil
 	}
-	ctx, cancel := b.engine.teardown(ctx)
+	limit := b.engine.timeouts.Teardown
+	var lost *sandbox.UnavailableError
+	if b.tried || errors.As(context.Cause(b.life), &lost) {
+		limit = b.engine.timeouts.Retry
+	}
+	b.tried = true
+	ctx, cancel := b.engine.teardown(ctx, limit)
 	defer cancel()
 	if err := b.engine.removeContainer(ctx, b.container); err != nil {
 		return err

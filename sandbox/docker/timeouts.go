@@ -14,6 +14,7 @@ type Timeouts struct {
 	Start    time.Duration // starting a container, mounts included
 	Remove   time.Duration // one attempt to remove a container or a volume
 	Teardown time.Duration // all attempts together
+	Retry    time.Duration // all attempts together where earlier ones, or the engine, failed
 	Build    time.Duration // building an image
 	Ping     time.Duration // one sign of life while a box is open
 	PingGap  time.Duration // pause between two of them
@@ -29,6 +30,7 @@ func DefaultTimeouts() Timeouts {
 		Start:    90 * time.Second,
 		Remove:   20 * time.Second,
 		Teardown: 45 * time.Second,
+		Retry:    12 * time.Second,
 		Build:    time.Hour,
 		Ping:     4 * time.Second,
 		PingGap:  3 * time.Second,
@@ -44,6 +46,7 @@ func (t Timeouts) withDefaults() Timeouts {
 		Start:    cmp.Or(t.Start, d.Start),
 		Remove:   cmp.Or(t.Remove, d.Remove),
 		Teardown: cmp.Or(t.Teardown, d.Teardown),
+		Retry:    cmp.Or(t.Retry, d.Retry),
 		Build:    cmp.Or(t.Build, d.Build),
 		Ping:     cmp.Or(t.Ping, d.Ping),
 		PingGap:  cmp.Or(t.PingGap, d.PingGap),

@@ -118,8 +118,14 @@ func (p *FaultProxy) Refuse() {
 	p.Cut()
 }
 
-// Accept listens again after Refuse.
+// Accept listens again after Refuse; without one it does nothing.
 func (p *FaultProxy) Accept() {
+	p.mu.Lock()
+	listening := p.listener != nil
+	p.mu.Unlock()
+	if listening {
+		return
+	}
 	l, err := net.Listen("unix", p.path)
 	if err != nil {
 		p.t.Fatal(err)

@@ -112,6 +112,9 @@ func eventKinds(t *testing.T, r *rig, run string) map[string]int {
 		if err := json.Unmarshal([]byte(line), &e); err != nil {
 			t.Fatalf("event %q: %v", line, err)
 		}
+		if err := runner.ValidateDocument("event", []byte(line)); err != nil {
+			t.Errorf("event breaks its schema: %v\n%s", err, line)
+		}
 		if seq++; e.Seq != seq {
 			t.Fatalf("event %d follows event %d", e.Seq, seq-1)
 		}

@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -189,6 +190,7 @@ func TestGoVetRunsOnThisProjectItself(t *testing.T) {
 	t.Parallel()
 	needEngine(t, goImage)
 	rig := newRig(t)
+	rig.timeout = 10 * time.Minute // vetting compiles the whole project in a box without a build cache
 	root := gitIn(t, ".", "rev-parse", "--show-toplevel")
 	clone := filepath.Join(t.TempDir(), "clone")
 	gitIn(t, root, "clone", "-q", root, clone)

@@ -57,16 +57,17 @@ func TestAnEngineThatFailsToStartABoxFailsTheRunWithAResult(t *testing.T) {
 
 func TestAnEngineThatDiesInMidRunIsNamedAndReapedLater(t *testing.T) {
 	t.Parallel()
-	for name, fault := range map[string]func(p *sandboxtest.FaultProxy){
-		"gone": func(p *sandboxtest.FaultProxy) { p.Refuse() },
-		"hung": func(p *sandboxtest.FaultProxy) { p.Hang(true) },
+	type fault struct{ begin, end func(*sandboxtest.FaultProxy) }
+	for name, fault := range map[string]fault{
+		"gone": {(*sandboxtest.FaultProxy).Refuse, (*sandboxtest.FaultProxy).Accept},
+		"hung": {func(p *sandboxtest.FaultProxy) { p.Hang(true) }, func(p *sandboxtest.FaultProxy) { p.Hang(false) }},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			rig, repo := newRig(t), newRepo(t, sample)
 			p := behind(t, rig)
 			l := startLive(t, rig, repo)
-			fault(p)
+			fault.begin(p)
 			began := time.Now()
 			_ = l.cmd.Wait() // the exit code is looked at below
 			var res runner.Result
@@ -82,8 +83,7 @@ func TestAnEngineThatDiesInMidRunIsNamedAndReapedLater(t *testing.T) {
 			if took := time.Since(began); took > 4*time.Minute {
 				t.Errorf("took %s", took)
 			}
-			p.Accept()
-			p.Hang(false)
+			fault.end(p)
 			if o := rig.run(nil, "reap"); o.exit != 0 || !bytes.Contains(o.stdout, []byte(l.run)) {
 				t.Errorf("reap: exit %d: %s%s", o.exit, o.stdout, o.stderr)
 			}

@@ -126,6 +126,9 @@ func (r *rig) execute(task map[string]any, flags ...string) (runner.Result, outc
 	if err := json.Unmarshal(o.stdout, &res); err != nil || res.RunID == "" {
 		r.t.Fatalf("no result document (exit %d): %v\nstdout: %.2000s\nstderr: %.4000s", o.exit, err, o.stdout, o.stderr)
 	}
+	if err := runner.ValidateDocument("result", o.stdout); err != nil {
+		r.t.Errorf("the result breaks its schema: %v", err)
+	}
 	return res, o
 }
 
@@ -140,6 +143,9 @@ func (r *rig) refuse(task []byte, flags ...string) (doc struct {
 	o := r.run(task, append(append([]string{"execute"}, flags...), "-")...)
 	if err := json.Unmarshal(o.stdout, &doc); err != nil || doc.Error.Type == "" {
 		r.t.Fatalf("no error document (exit %d): %v\nstdout: %.2000s\nstderr: %.2000s", o.exit, err, o.stdout, o.stderr)
+	}
+	if err := runner.ValidateDocument("error", o.stdout); err != nil {
+		r.t.Errorf("the error document breaks its schema: %v", err)
 	}
 	return doc, o.exit
 }
