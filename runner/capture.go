@@ -74,6 +74,7 @@ func findingIssue(f gitdiff.Finding) (severity, Issue) {
 		return note, i
 	case gitdiff.SymlinkEscapes, gitdiff.DangerousPath, gitdiff.NestedRepository:
 		return note, i // captured in full
+	default:
+		return flaw, i
 	}
-	return flaw, i
 }

@@ -1,5 +1,7 @@
 package runner
 
+import "maps"
+
 // Config is what the user decided about this machine: who works by default,
 // where models are, what boxes may use. Zero fields were not decided.
 type Config struct {
@@ -55,9 +57,7 @@ func (c Config) over(base Config) Config {
 	out := base
 	out.DefaultAgent = firstSet(c.DefaultAgent, base.DefaultAgent)
 	out.Providers = map[string]Provider{}
-	for name, p := range base.Providers {
-		out.Providers[name] = p
-	}
+	maps.Copy(out.Providers, base.Providers)
 	for name, p := range c.Providers {
 		out.Providers[name] = p.over(base.Providers[name])
 	}
@@ -94,7 +94,7 @@ func (b BoxConfig) request() *BoxRequest {
 }
 
 // config is the reverse of request. A task cannot open private addresses.
-func (b BoxRequest) config() BoxConfig {
+func (b *BoxRequest) config() BoxConfig {
 	c := BoxConfig{Image: b.Image, Runtime: b.Runtime, Memory: b.Memory, CPUs: b.CPUs, PIDs: b.PIDs, Disk: b.Disk}
 	if b.Network != nil {
 		c.Network.Allow = b.Network.Allow

@@ -36,13 +36,12 @@ func LoadConfig(getenv func(string) string) (Config, error) {
 	case err != nil:
 		return Config{}, &InputError{
 			Message: fmt.Sprintf("cannot read the configuration: %v", err),
-			Hint:    fmt.Sprintf("check %s", EnvConfig),
+			Hint:    "check " + EnvConfig,
 		}
 	default:
 		file, err := decodeConfig(data)
 		if err != nil {
-			var bad *InputError
-			if errors.As(err, &bad) {
+			if bad, ok := errors.AsType[*InputError](err); ok {
 				bad.Message = fmt.Sprintf("the configuration %s is not valid", path)
 			}
 			return Config{}, err
@@ -69,7 +68,7 @@ func StateDir(getenv func(string) string) (string, error) {
 		return baseDir(getenv, "XDG_STATE_HOME", ".local/state")
 	}
 	if !filepath.IsAbs(dir) {
-		return "", &InputError{Message: fmt.Sprintf("%s must be an absolute path", EnvStateDir)}
+		return "", &InputError{Message: EnvStateDir + " must be an absolute path"}
 	}
 	return filepath.Clean(dir), nil
 }
@@ -131,7 +130,7 @@ func (c Config) withEnvironment(getenv func(string) string) (Config, error) {
 	return env.over(c), nil
 }
 
-func (c *Config) validate(p *problems) {
+func (c Config) validate(p *problems) {
 	if c.DefaultAgent != "" {
 		if why := agentProblem(c.DefaultAgent); why != "" {
 			p.add("/default_agent", "%s", why)

@@ -2,6 +2,7 @@ package runner
 
 import (
 	"errors"
+	"maps"
 	"os"
 	"path/filepath"
 	"strings"
@@ -122,9 +123,7 @@ func TestBadConfigIsRefused(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			vars := map[string]string{EnvConfig: writeConfig(t, tt.text)}
-			for k, v := range tt.vars {
-				vars[k] = v
-			}
+			maps.Copy(vars, tt.vars)
 			_, err := LoadConfig(environ(vars))
 			var bad *InputError
 			if !errors.As(err, &bad) {

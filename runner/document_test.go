@@ -25,8 +25,8 @@ func fill(v reflect.Value) {
 			v.Set(reflect.ValueOf(time.Date(2026, 1, 2, 3, 4, 5, 678_900_000, time.UTC)))
 			return
 		}
-		for i := range v.NumField() {
-			fill(v.Field(i))
+		for _, field := range v.Fields() {
+			fill(field)
 		}
 	case reflect.Slice:
 		v.Set(reflect.MakeSlice(v.Type(), 1, 1))
@@ -44,6 +44,8 @@ func fill(v reflect.Value) {
 		v.SetFloat(1.5)
 	case reflect.Bool:
 		v.SetBool(true)
+	default:
+		panic("cannot fill a " + v.Type().String())
 	}
 }
 

@@ -63,9 +63,8 @@ func trimHead(s string) string {
 // bytes that are not UTF-8 come out as Go escapes.
 func Printable(s string) string {
 	var b strings.Builder
-	for i, width := 0, 0; i < len(s); i += width {
-		var r rune
-		r, width = utf8.DecodeRuneInString(s[i:])
+	for i := 0; i < len(s); {
+		r, width := utf8.DecodeRuneInString(s[i:])
 		switch {
 		case r == utf8.RuneError && width == 1:
 			fmt.Fprintf(&b, `\x%02x`, s[i])
@@ -82,6 +81,7 @@ func Printable(s string) string {
 		default:
 			b.WriteRune(r)
 		}
+		i += width
 	}
 	return b.String()
 }

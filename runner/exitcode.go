@@ -39,8 +39,7 @@ func ExitCode(r *Result, cause error) int {
 
 // ErrorExitCode is the exit code that tells an error document.
 func ErrorExitCode(err error) int {
-	var by Interrupted
-	if errors.As(err, &by) {
+	if by, ok := errors.AsType[Interrupted](err); ok {
 		return 128 + int(by.Signal)
 	}
 	switch describe(err).Type {
@@ -48,8 +47,9 @@ func ErrorExitCode(err error) int {
 		return ExitInput
 	case ErrorBridgeFailure:
 		return ExitBridge
+	default:
+		return ExitInternal
 	}
-	return ExitInternal
 }
 
 // has says whether the result has an issue with one of the codes.

@@ -62,7 +62,12 @@ func (j *Journal) wait(ctx context.Context, size int64) (bool, error) {
 	}
 }
 
+func noMore(context.Context, int64) (bool, error) { return false, nil }
+
 func readEvents(ctx context.Context, path string, from int64, follow bool, wait waiter) iter.Seq2[Event, error] {
+	if !follow {
+		wait = noMore
+	}
 	return func(yield func(Event, error) bool) {
 		f, err := os.Open(path)
 		if err != nil {
@@ -72,29 +77,11 @@ func readEvents(ctx context.Context, path string, from int64, follow bool, wait 
 		defer func() { _ = f.Close() }() // nothing was written
 		lines := newLineReader(f)
 		for {
-			e, err := lines.next()
-			switch {
-			case errors.Is(err, io.EOF):
-				if !follow {
-					return
-				}
-				more, werr := wait(ctx, lines.offset)
-				if werr != nil {
-					yield(Event{}, werr)
-				}
-				if !more || werr != nil {
-					return
-				}
-				if err := lines.again(f); err != nil {
-					yield(Event{}, fmt.Errorf("read journal: %w", err))
-					return
-				}
-				continue
-			case err != nil:
-				yield(Event{}, fmt.Errorf("read journal: %w", err))
-				return
-			case ctx.Err() != nil:
-				yield(Event{}, context.Cause(ctx))
+			e, ok, err := lines.await(ctx, f, wait)
+			if err != nil {
+				yield(Event{}, err)
+			}
+			if err != nil || !ok {
 				return
 			}
 			if e.Seq >= from && !yield(e, nil) || follow && e.Kind == EventRunEnded {
@@ -114,6 +101,26 @@ type lineReader struct {
 
 func newLineReader(r io.Reader) *lineReader {
 	return &lineReader{r: bufio.NewReaderSize(r, 64<<10)}
+}
+
+// await returns the next event of f, and waits for it where it is not there
+// yet. ok is false when there will never be another.
+func (l *lineReader) await(ctx context.Context, f io.ReadSeeker, wait waiter) (e Event, ok bool, err error) {
+	for {
+		e, err := l.next()
+		switch {
+		case err == nil:
+			return e, true, context.Cause(ctx)
+		case !errors.Is(err, io.EOF):
+			return Event{}, false, fmt.Errorf("read journal: %w", err)
+		}
+		if more, err := wait(ctx, l.offset); err != nil || !more {
+			return Event{}, false, err
+		}
+		if err := l.again(f); err != nil {
+			return Event{}, false, fmt.Errorf("read journal: %w", err)
+		}
+	}
 }
 
 // again goes back to the end of the last complete line. What was read of the

@@ -124,8 +124,10 @@ func TestJournalReplacesWhatIsTooLargeForALine(t *testing.T) {
 		}
 		appendAll(t, j, event("thinking", map[string]any{}))
 		var mark struct {
-			Reason, Kind, ID, Head string
-			Bytes                  int64
+			Kind  string `json:"kind"`
+			ID    string `json:"id"`
+			Head  string `json:"head"`
+			Bytes int64  `json:"bytes"`
 		}
 		if err := json.Unmarshal(e.Data, &mark); err != nil {
 			t.Fatal(err)

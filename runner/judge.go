@@ -54,6 +54,7 @@ func (x *run) judgeConstraints(ctx context.Context, ev check.Evidence) error {
 		}
 		x.judged.constraints = append(x.judged.constraints, j)
 		switch v.Verdict {
+		case check.Pass:
 		case check.Fail:
 			x.findings.add(flaw, Issue{Type: IssueConflict, Code: "constraint_violated", Path: first(v.Paths),
 				Description: c.Text + ": " + v.Evidence, SuggestedAction: "reject the change or relax the constraint"})

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"slices"
 
 	"sandboxrun/agents"
 	"sandboxrun/gitdiff"
@@ -77,7 +78,7 @@ func (r *Runner) preflightAgent(rd *ready, ap *AgentPlan) error {
 	key, err := provider.Key(r.o.Getenv)
 	if err != nil {
 		return &InputError{
-			Message: fmt.Sprintf("no key for provider %s", ap.Provider),
+			Message: "no key for provider " + ap.Provider,
 			Details: []Detail{{Path: "/agent", Message: err.Error()}},
 			Hint:    "set the key in the environment variable or file that the configuration names",
 		}
@@ -99,13 +100,8 @@ func checkBranchRoom(repo *gitdiff.Repo, p *Plan) error {
 }
 
 func checkRuntime(engine sandbox.Info, name string) error {
-	if name == "" {
+	if name == "" || slices.Contains(engine.Runtimes, name) {
 		return nil
-	}
-	for _, have := range engine.Runtimes {
-		if have == name {
-			return nil
-		}
 	}
 	return inputAt("/box/runtime", fmt.Sprintf("the engine has no runtime %q (it has %v)", name, engine.Runtimes))
 }

@@ -49,7 +49,7 @@ func makePrivate(dir string) error {
 	if st, ok := fi.Sys().(*syscall.Stat_t); ok && int(st.Uid) != os.Geteuid() {
 		return &InputError{
 			Message: fmt.Sprintf("the state directory %s belongs to another user", dir),
-			Hint:    fmt.Sprintf("name another directory in %s", EnvStateDir),
+			Hint:    "name another directory in " + EnvStateDir,
 		}
 	}
 	if fi.Mode().Perm()&0o077 == 0 {

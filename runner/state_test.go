@@ -166,7 +166,7 @@ func TestAKilledProcessLetsGoOfItsRun(t *testing.T) {
 	s := newState(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	cmd := exec.CommandContext(ctx, os.Args[0], "-test.run=^TestAKilledProcessLetsGoOfItsRun$") //nolint:gosec // this very test
+	cmd := exec.CommandContext(ctx, os.Args[0], "-test.run=^TestAKilledProcessLetsGoOfItsRun$")
 	cmd.Env = append(os.Environ(), "TEST_HOLD_RUN="+s.Dir())
 	out, err := cmd.StdoutPipe()
 	if err != nil {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"io"
+	"slices"
 	"strings"
 	"unicode"
 
@@ -84,7 +85,7 @@ func (w *walker) text(s string, isName bool) {
 	}
 	open := w.names[len(w.names)-1]
 	key := s
-	if !w.isFree(string(at.Parent())) {
+	if !slices.Contains(w.free, string(at.Parent())) {
 		key = foldKey(s)
 	}
 	switch first, known := open[key]; {
@@ -95,15 +96,6 @@ func (w *walker) text(s string, isName bool) {
 	default:
 		w.problems.add(string(at), "key %q differs from %q in letter case only", clip(s, 64), clip(first, 64))
 	}
-}
-
-func (w *walker) isFree(at string) bool {
-	for _, f := range w.free {
-		if f == at {
-			return true
-		}
-	}
-	return false
 }
 
 func (w *walker) number(text string) {

@@ -44,6 +44,16 @@ func TestAHungEngineIsABridgeFailureInBoundedTime(t *testing.T) {
 	}
 }
 
+func TestATooOldEngineIsABridgeFailureNamingTheVersion(t *testing.T) {
+	t.Parallel()
+	rig, repo := newRig(t), newRepo(t, sample)
+	behind(t, rig).Version("1.39")
+	doc, exit := rig.refuse(marshal(t, repo.task("true")))
+	if exit != 5 || doc.Error.Type != "bridge_failure" || !strings.Contains(doc.Error.Message+doc.Error.Hint, "1.41") {
+		t.Errorf("exit %d, %+v", exit, doc)
+	}
+}
+
 func TestAnEngineThatFailsToStartABoxFailsTheRunWithAResult(t *testing.T) {
 	t.Parallel()
 	rig, repo := newRig(t), newRepo(t, sample)

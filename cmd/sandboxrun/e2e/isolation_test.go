@@ -1,11 +1,15 @@
 package e2e
 
 import (
+	"bytes"
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 
 	"sandboxrun/agents/agentstest/modelserver"
@@ -97,6 +101,40 @@ func TestTheKeyIsNowhereInTheBox(t *testing.T) {
 	if !seen {
 		t.Error("the search did not run: the test proves nothing")
 	}
+}
+
+func TestTheKeyIsNotInWhatTheEngineKnowsOfTheBox(t *testing.T) {
+	t.Parallel()
+	rig, repo := newRig(t), newRepo(t, sample)
+	srv := rig.model(modelserver.Scenario{Name: "silent", Steps: []modelserver.Step{{Silent: true, Times: -1}}})
+	c := rig.command("execute", "--quiet", "-")
+	c.Stdin = bytes.NewReader(marshal(t, agentTask(repo)))
+	if err := c.Start(); err != nil {
+		t.Fatal(err)
+	}
+	waitFor(t, "the agent's first request", func() bool { return len(srv.Requests()) > 0 })
+	id, err := os.ReadFile(filepath.Join(rig.state, "id"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	names := docker(t, "ps", "-q", "--filter", "name="+strings.TrimSpace(string(id)))
+	known := docker(t, "inspect", names) + docker(t, "top", names, "-eo", "pid,args")
+	if !strings.Contains(known, "claude") || strings.Contains(known, realKey) {
+		t.Errorf("the engine knows:\n%s", known)
+	}
+	if err := c.Process.Signal(syscall.SIGINT); err != nil {
+		t.Fatal(err)
+	}
+	_ = c.Wait() // 130; what it means is another test's matter
+}
+
+func docker(t *testing.T, args ...string) string {
+	t.Helper()
+	out, err := exec.CommandContext(t.Context(), "docker", args...).Output()
+	if err != nil {
+		t.Fatalf("docker %v: %v", args, err)
+	}
+	return strings.TrimSpace(string(out))
 }
 
 func TestTheBoxIsHardened(t *testing.T) {
