@@ -13,6 +13,7 @@ func failing(status int, kind, message string, times int) modelserver.Step {
 }
 
 func TestClaudeProviderFailures(t *testing.T) {
+	t.Parallel()
 	for _, tc := range []struct {
 		name  string
 		steps []modelserver.Step

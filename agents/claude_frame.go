@@ -1,6 +1,9 @@
 package agents
 
-import "encoding/json"
+import (
+	"encoding/json"
+	"strings"
+)
 
 // claudeFrame is one line of Claude Code's output: the union of the fields that
 // are read of any frame. What differs by frame stays raw.
@@ -88,9 +91,14 @@ func claudeText(content json.RawMessage) string {
 	if err != nil {
 		return string(content)
 	}
-	var text string
+	return claudeSaid(blocks)
+}
+
+// claudeSaid joins the text of blocks.
+func claudeSaid(blocks []claudeBlock) string {
+	var said strings.Builder
 	for _, b := range blocks {
-		text += b.Text
+		said.WriteString(b.Text)
 	}
-	return text
+	return said.String()
 }

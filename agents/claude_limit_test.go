@@ -38,11 +38,11 @@ func TestClaudeSignsOfLifeHoldTheIdleLimitOff(t *testing.T) {
 		o := mustPlay(t, &recorder{}, func(cli *scriptCLI) int {
 			cli.begin()
 			for range 60 {
-				time.Sleep(30 * time.Second)
+				time.Sleep(30 * time.Second) //nolint:forbidigo // on the bubble's clock
 				cli.say(`{"type":"tool_progress","heartbeat":true}`)
 			}
 			cli.say(`{"type":"system","subtype":"api_retry","error":"rate_limit","error_status":429,"retry_delay_ms":300000}`)
-			time.Sleep(300 * time.Second)
+			time.Sleep(300 * time.Second) //nolint:forbidigo // on the bubble's clock
 			cli.say(frameResult("done"))
 			return cli.drain()
 		})
@@ -56,7 +56,7 @@ func TestClaudeWaitingForAnApprovalIsNotSilence(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		h := &recorder{decide: func(context.Context, agents.ApprovalRequest) agents.Decision {
-			time.Sleep(5 * time.Hour)
+			time.Sleep(5 * time.Hour) //nolint:forbidigo // on the bubble's clock
 			return agents.Decision{Allow: true}
 		}}
 		o := mustPlay(t, h, func(cli *scriptCLI) int {

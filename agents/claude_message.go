@@ -33,10 +33,7 @@ func (c *claudeTurn) assistant(f claudeFrame, text []byte) {
 
 // apiError handles an error the CLI words as if the model had said it.
 func (c *claudeTurn) apiError(f claudeFrame, blocks []claudeBlock) {
-	var said string
-	for _, b := range blocks {
-		said += b.Text
-	}
+	said := claudeSaid(blocks)
 	c.emit(KindErrorMessage, Message{Text: said, Code: f.Error, Parent: f.Parent})
 	c.end.apiError = f.Error
 	if claudeCode(f.APIErrorStatus, f.Error) == codeAuth {

@@ -59,11 +59,15 @@ func (l *objectDirList) add(dir string, depth int) error {
 }
 
 // alternates lists the directories that one object directory names in its alternates file.
-func alternates(objects string) (paths []string, err error) {
+func alternates(objects string) ([]string, error) {
 	text, err := readSmall(filepath.Join(objects, "info", "alternates"), maxAlternates)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
+	if err != nil {
+		return nil, err
+	}
+	var paths []string
 	for line := range strings.Lines(string(text)) {
 		path := alternatePath(strings.TrimSuffix(line, "\n"))
 		if path == "" {
@@ -74,7 +78,7 @@ func alternates(objects string) (paths []string, err error) {
 		}
 		paths = append(paths, path)
 	}
-	return paths, err
+	return paths, nil
 }
 
 // alternatePath is the path of one line of an alternates file; empty for comments and blanks. Paths with odd characters

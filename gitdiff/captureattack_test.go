@@ -1,6 +1,7 @@
 package gitdiff
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -165,8 +166,9 @@ func TestCaptureStreamsLargeFiles(t *testing.T) {
 func TestCaptureEndsWithItsContext(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, map[string]string{"a": "a\n"})
-	ctx, stop := contextWithCause(t)
-	stop()
+	errStopped := errors.New("stopped by the test")
+	ctx, stop := context.WithCancelCause(t.Context())
+	stop(errStopped)
 	if _, err := capture(ctx, b.source(t, b.box(t))); !errors.Is(err, errStopped) {
 		t.Errorf("error = %v, want %v", err, errStopped)
 	}

@@ -2,7 +2,6 @@ package gitdiff
 
 import (
 	"context"
-	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -41,17 +40,11 @@ func (b *bench) open(t testing.TB) {
 	if b.repo, err = Open(b.dir); err != nil {
 		t.Fatal(err)
 	}
+	closeLater(t, b.repo)
 	if b.objects, err = NewStore(t.TempDir()).For(b.repo); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() {
-		if err := b.objects.Close(); err != nil {
-			t.Error(err)
-		}
-		if err := b.repo.Close(); err != nil {
-			t.Error(err)
-		}
-	})
+	closeLater(t, b.objects)
 }
 
 // git runs the real git in the repository.
@@ -173,11 +166,4 @@ func (b *bench) land(ctx context.Context, t testing.TB, id, tree string) string 
 		t.Fatal(err)
 	}
 	return commit
-}
-
-var errStopped = errors.New("stopped by the test")
-
-func contextWithCause(t testing.TB) (context.Context, func()) {
-	ctx, cancel := context.WithCancelCause(t.Context())
-	return ctx, func() { cancel(errStopped) }
 }

@@ -21,16 +21,24 @@ type treeDiffer struct {
 	changes []Change
 }
 
-// trees compares two trees at a path.
-func (w *treeDiffer) trees(ctx context.Context, dir string, from, to plumbing.Hash, depth int) error {
-	if from == to {
-		return nil
-	}
+// checkDepth refuses one more tree below depth others, and goes no further once ctx has ended.
+func checkDepth(ctx context.Context, depth int) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
 	if depth > maxTreeDepth {
 		return &BudgetError{Code: PathTooDeep, What: "nested trees", Limit: maxTreeDepth}
+	}
+	return nil
+}
+
+// trees compares two trees at a path.
+func (w *treeDiffer) trees(ctx context.Context, dir string, from, to plumbing.Hash, depth int) error {
+	if from == to {
+		return nil
+	}
+	if err := checkDepth(ctx, depth); err != nil {
+		return err
 	}
 	was, err := entriesByName(w.storer, from)
 	if err != nil {

@@ -2,6 +2,7 @@ package gitdiff
 
 import (
 	"context"
+	"io"
 	"os"
 	"path/filepath"
 	"testing"
@@ -23,12 +24,18 @@ func mustOpen(t testing.TB, r *gitdifftest.Repository) *Repo {
 	if err != nil {
 		t.Fatal(err)
 	}
+	closeLater(t, repo)
+	return repo
+}
+
+// closeLater closes c when the test has ended.
+func closeLater(t testing.TB, c io.Closer) {
+	t.Helper()
 	t.Cleanup(func() {
-		if err := repo.Close(); err != nil {
+		if err := c.Close(); err != nil {
 			t.Error(err)
 		}
 	})
-	return repo
 }
 
 func mustResolve(t testing.TB, r *Repo, rev string) Commit {
@@ -52,11 +59,7 @@ func mustFor(t testing.TB, s *Store, r *Repo) *Objects {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() {
-		if err := o.Close(); err != nil {
-			t.Error(err)
-		}
-	})
+	closeLater(t, o)
 	return o
 }
 
@@ -70,10 +73,6 @@ func mustWorkspace(t testing.TB, o *Objects, layout Layout, base Commit, tree st
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() {
-		if err := w.Close(); err != nil {
-			t.Error(err)
-		}
-	})
+	closeLater(t, w)
 	return w
 }

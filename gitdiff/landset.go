@@ -66,11 +66,8 @@ func (s *landingSet) tree(ctx context.Context, before, id plumbing.Hash, depth i
 	if id == before || s.seen[id] {
 		return nil
 	}
-	if ctx.Err() != nil {
-		return context.Cause(ctx)
-	}
-	if depth > maxTreeDepth {
-		return &BudgetError{Code: PathTooDeep, What: "nested trees", Limit: maxTreeDepth}
+	if err := checkDepth(ctx, depth); err != nil {
+		return err
 	}
 	old, err := entriesByName(s.storer, before)
 	if err != nil {

@@ -24,10 +24,11 @@ func makeOverlay(ctx context.Context, w *Workspace, tree plumbing.Hash, own owne
 			return fmt.Errorf("%s: an overlay cannot be mounted on a path with a comma, colon or backslash", dir)
 		}
 	}
-	for _, dir := range []string{w.root, w.workDir()} {
-		if err := privateDir(dir, own); err != nil {
-			return err
-		}
+	if err := privateDir(w.root, own); err != nil {
+		return err
+	}
+	if err := w.objects.store.takeWorkDir(w.workDir(), own); err != nil {
+		return err
 	}
 	d, err := deltaOf(ctx, w.objects.st, w.baseTree, tree)
 	if err != nil {

@@ -144,7 +144,7 @@ func (w *Workspace) WatchDir() string { return w.root }
 // Close removes everything of the workspace and lets go of its base. The box must be gone. It may be called again, also
 // to try once more after an error.
 func (w *Workspace) Close() error {
-	if err := RemoveTree(w.spec.Dir); err != nil {
+	if err := w.objects.store.RemoveWorkspaces(w.spec.Dir); err != nil {
 		return fmt.Errorf("close workspace: %w", err)
 	}
 	if w.base == nil {

@@ -41,9 +41,6 @@ func New(o Options) *Runner { return &Runner{o: o} }
 // every journal event in order and must not block.
 func (r *Runner) Execute(ctx context.Context, p *Plan, watch func(Event)) (*Result, error) {
 	started := time.Now()
-	if err := r.settleCrashed(ctx); err != nil {
-		return nil, fmt.Errorf("clear away crashed runs: %w", err)
-	}
 	ready, err := r.preflight(ctx, p)
 	if err != nil {
 		return nil, err
@@ -51,6 +48,10 @@ func (r *Runner) Execute(ctx context.Context, p *Plan, watch func(Event)) (*Resu
 	run, err := r.newRun(p, ready, started, watch)
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("create run: %w", err), ready.repo.Close())
+	}
+	if err := r.settleCrashed(ctx); err != nil {
+		run.findings.add(note, Issue{Type: IssueEnv, Code: "cleanup_failed",
+			Description: "an earlier run could not be cleared away: " + err.Error(), SuggestedAction: "run \"sandboxrun reap\""})
 	}
 	return run.do(ctx), nil
 }

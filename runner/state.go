@@ -55,7 +55,7 @@ func makePrivate(dir string) error {
 	if fi.Mode().Perm()&0o077 == 0 {
 		return nil
 	}
-	if err := os.Chmod(dir, 0o700); err != nil { //nolint:gosec // a directory needs the x
+	if err := os.Chmod(dir, 0o700); err != nil {
 		return fmt.Errorf("open state directory: %w", err)
 	}
 	return nil
@@ -120,7 +120,7 @@ func (s *State) TreeDir(id, role string) string {
 
 // RemoveTrees removes every throwaway tree of a run. No box may still use one.
 func (s *State) RemoveTrees(id string) error {
-	if err := gitdiff.RemoveTree(filepath.Join(s.workDir(), id)); err != nil {
+	if err := gitdiff.NewStore(s.TreesDir()).RemoveWorkspaces(filepath.Join(s.workDir(), id)); err != nil {
 		return fmt.Errorf("remove trees of run %s: %w", id, err)
 	}
 	return nil

@@ -99,15 +99,9 @@ func (s *State) unmark(id string) error {
 
 // active lists the runs that have begun and not ended.
 func (s *State) active() ([]string, error) {
-	entries, err := os.ReadDir(s.activeDir())
+	ids, err := idsIn(s.activeDir())
 	if err != nil {
 		return nil, fmt.Errorf("look for crashed runs: %w", err)
-	}
-	var ids []string
-	for _, e := range entries {
-		if validRunID(e.Name()) {
-			ids = append(ids, e.Name())
-		}
 	}
 	return ids, nil
 }

@@ -57,9 +57,20 @@ func (s *State) List(limit int) ([]RunInfo, error) {
 
 // runIDs lists every run, the newest first.
 func (s *State) runIDs() ([]string, error) {
-	entries, err := os.ReadDir(s.runsDir())
+	ids, err := idsIn(s.runsDir())
 	if err != nil {
 		return nil, fmt.Errorf("list runs: %w", err)
+	}
+	slices.Reverse(ids)
+	return ids, nil
+}
+
+// idsIn lists those names in a directory that are ids of runs, the oldest
+// first.
+func idsIn(dir string) ([]string, error) {
+	entries, err := os.ReadDir(dir) // by name
+	if err != nil {
+		return nil, err
 	}
 	var ids []string
 	for _, e := range entries {
@@ -67,8 +78,6 @@ func (s *State) runIDs() ([]string, error) {
 			ids = append(ids, e.Name())
 		}
 	}
-	slices.Sort(ids)
-	slices.Reverse(ids)
 	return ids, nil
 }
 

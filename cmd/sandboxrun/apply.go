@@ -1,9 +1,12 @@
 package main
 
 import (
+	"context"
 	"fmt"
 
 	"github.com/urfave/cli/v2"
+
+	"sandboxrun/runner"
 )
 
 func (p *program) applyCommand() *cli.Command {
@@ -23,25 +26,20 @@ Examples:
 			if err != nil {
 				return err
 			}
-			ctx, stop := p.interruptible(c.Context, nil)
-			defer stop()
-			r, done, err := p.runner(false)
-			if err != nil {
+			return p.withRunner(c, func(ctx context.Context, r *runner.Runner) error {
+				report, err := r.Apply(ctx, id)
+				if err != nil {
+					return err
+				}
+				if c.Bool(jsonFlag.Name) {
+					return p.printJSON(report)
+				}
+				for _, f := range report.Files {
+					fmt.Fprintf(p.stdout, "%s\n", printable(f))
+				}
+				_, err = fmt.Fprintf(p.stdout, "applied run %s: %d files\n", printable(report.Run), len(report.Files))
 				return err
-			}
-			defer done()
-			report, err := r.Apply(ctx, id)
-			if err != nil {
-				return err
-			}
-			if c.Bool(jsonFlag.Name) {
-				return p.printJSON(report)
-			}
-			for _, f := range report.Files {
-				fmt.Fprintf(p.stdout, "%s\n", printable(f))
-			}
-			_, err = fmt.Fprintf(p.stdout, "applied run %s: %d files\n", printable(report.Run), len(report.Files))
-			return err
+			})
 		},
 	}
 }

@@ -1,8 +1,8 @@
 package main
 
 import (
+	"context"
 	"fmt"
-
 	"github.com/urfave/cli/v2"
 
 	"sandboxrun/runner"
@@ -21,22 +21,17 @@ Examples:
    sandboxrun reap --json`,
 		Flags: []cli.Flag{jsonFlag},
 		Action: func(c *cli.Context) error {
-			ctx, stop := p.interruptible(c.Context, nil)
-			defer stop()
-			r, done, err := p.runner(false)
-			if err != nil {
-				return err
-			}
-			defer done()
-			report, err := r.Reap(ctx)
-			if c.Bool(jsonFlag.Name) {
-				if perr := p.printJSON(report); err == nil {
-					err = perr
+			return p.withRunner(c, func(ctx context.Context, r *runner.Runner) error {
+				report, err := r.Reap(ctx)
+				if c.Bool(jsonFlag.Name) {
+					if perr := p.printJSON(report); err == nil {
+						err = perr
+					}
+					return err
 				}
+				p.printReap(report)
 				return err
-			}
-			p.printReap(report)
-			return err
+			})
 		},
 	}
 }

@@ -23,17 +23,31 @@ type reportWriter struct {
 func writeReport(w io.Writer, term terminal, r *runner.Result) error {
 	o := &reportWriter{term: term}
 	o.head(r)
-	o.files(r.FilesChanged)
-	o.commands(r.CommandsRun)
-	o.judged("constraints", r.Constraints)
-	o.judged("acceptance", r.Acceptance)
-	o.issues(r.Issues)
+	list(o, "files changed", r.FilesChanged, o.file)
+	list(o, "commands run", r.CommandsRun, o.command)
+	list(o, "constraints", r.Constraints, o.judged)
+	list(o, "acceptance", r.Acceptance, o.judged)
+	list(o, "issues", r.Issues, o.issue)
 	o.git(r.Git)
 	o.agent(r.Agent)
 	o.box(r.Box)
 	o.timing(r.Timing)
 	_, err := io.WriteString(w, o.b.String())
 	return err
+}
+
+// list writes one section of an entry each, none where there are no entries.
+func list[T any](o *reportWriter, name string, entries []T, row func(T)) {
+	if len(entries) == 0 {
+		return
+	}
+	o.section(name)
+	for _, e := range entries[:min(len(entries), maxRows)] {
+		row(e)
+	}
+	if n := len(entries); n > maxRows {
+		o.rowf(colorDim, "… and %d more", n-maxRows)
+	}
 }
 
 func (o *reportWriter) section(name string) {
@@ -54,13 +68,6 @@ func (o *reportWriter) wholef(format string, args ...any) {
 	fmt.Fprintf(&o.b, "  %s\n", printable(fmt.Sprintf(format, args...)))
 }
 
-// more says how many entries of a section are not shown.
-func (o *reportWriter) more(n int) {
-	if n > maxRows {
-		o.rowf(colorDim, "… and %d more", n-maxRows)
-	}
-}
-
 func (o *reportWriter) head(r *runner.Result) {
 	fmt.Fprintf(&o.b, "%s  %s\n", o.term.paint(statusColor(string(r.Status)), string(r.Status)), printable(r.Summary))
 	o.wholef("run %s  task %s", r.RunID, r.TaskID)
@@ -69,80 +76,52 @@ func (o *reportWriter) head(r *runner.Result) {
 	}
 }
 
-func (o *reportWriter) files(list []runner.FileChange) {
-	if len(list) == 0 {
-		return
+func (o *reportWriter) file(f runner.FileChange) {
+	what := fmt.Sprintf("%-8s %s (+%d -%d)", f.ChangeType, f.Path, f.Additions, f.Deletions)
+	if f.Binary {
+		what = fmt.Sprintf("%-8s %s (binary)", f.ChangeType, f.Path)
 	}
-	o.section("files changed")
-	for _, f := range list[:min(len(list), maxRows)] {
-		what := fmt.Sprintf("%-8s %s (+%d -%d)", f.ChangeType, f.Path, f.Additions, f.Deletions)
-		if f.Binary {
-			what = fmt.Sprintf("%-8s %s (binary)", f.ChangeType, f.Path)
-		}
-		if f.OldPath != "" {
-			what += " from " + f.OldPath
-		}
-		if len(f.Highlights) > 0 {
-			what += "  " + strings.Join(f.Highlights, ", ")
-		}
-		o.rowf("", "%s", what)
+	if f.OldPath != "" {
+		what += " from " + f.OldPath
 	}
-	o.more(len(list))
+	if len(f.Highlights) > 0 {
+		what += "  " + strings.Join(f.Highlights, ", ")
+	}
+	o.rowf("", "%s", what)
 }
 
-func (o *reportWriter) commands(list []runner.CommandRun) {
-	if len(list) == 0 {
-		return
+func (o *reportWriter) command(c runner.CommandRun) {
+	exit, color := "did not end", colorBad
+	if c.ExitCode != nil {
+		exit, color = fmt.Sprintf("exit %d", *c.ExitCode), ""
+		if *c.ExitCode != 0 {
+			color = colorWarn
+		}
 	}
-	o.section("commands run")
-	for _, c := range list[:min(len(list), maxRows)] {
-		exit, color := "did not end", colorBad
-		if c.ExitCode != nil {
-			exit, color = fmt.Sprintf("exit %d", *c.ExitCode), ""
-			if *c.ExitCode != 0 {
-				color = colorWarn
-			}
-		}
-		if c.TimedOut {
-			exit = "timed out"
-		}
-		who := c.Phase
-		if c.Source != "runner" {
-			who = "the agent says"
-		}
-		o.rowf(color, "%-12s %s  (%s)", exit, c.Command, who)
+	if c.TimedOut {
+		exit = "timed out"
 	}
-	o.more(len(list))
+	who := c.Phase
+	if c.Source != "runner" {
+		who = "the agent says"
+	}
+	o.rowf(color, "%-12s %s  (%s)", exit, c.Command, who)
 }
 
-func (o *reportWriter) judged(name string, list []runner.Judged) {
-	if len(list) == 0 {
-		return
-	}
-	o.section(name)
-	colors := map[string]string{"pass": colorGood, "fail": colorBad}
-	for _, j := range list[:min(len(list), maxRows)] {
-		o.rowf(colors[j.Verdict], "%-13s %s%s", j.Verdict, j.Text, because(j.Evidence))
-	}
-	o.more(len(list))
+func (o *reportWriter) judged(j runner.Judged) {
+	color := map[string]string{"pass": colorGood, "fail": colorBad}[j.Verdict]
+	o.rowf(color, "%-13s %s%s", j.Verdict, j.Text, because(j.Evidence))
 }
 
-func (o *reportWriter) issues(list []runner.Issue) {
-	if len(list) == 0 {
-		return
+func (o *reportWriter) issue(i runner.Issue) {
+	where := ""
+	if i.Path != "" {
+		where = i.Path + ": "
 	}
-	o.section("issues")
-	for _, i := range list[:min(len(list), maxRows)] {
-		where := ""
-		if i.Path != "" {
-			where = i.Path + ": "
-		}
-		o.rowf(colorWarn, "%s: %s%s", i.Code, where, i.Description)
-		if i.SuggestedAction != "" {
-			o.rowf(colorDim, "  → %s", i.SuggestedAction)
-		}
+	o.rowf(colorWarn, "%s: %s%s", i.Code, where, i.Description)
+	if i.SuggestedAction != "" {
+		o.rowf(colorDim, "  → %s", i.SuggestedAction)
 	}
-	o.more(len(list))
 }
 
 func (o *reportWriter) git(g runner.GitResult) {

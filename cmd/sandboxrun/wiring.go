@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"path/filepath"
 
+	"github.com/urfave/cli/v2"
 	"sandboxrun/gitdiff"
 	"sandboxrun/runner"
 	"sandboxrun/sandbox/docker"
@@ -66,6 +67,18 @@ func (p *program) runnerWith(cfg runner.Config, getenv func(string) string, boxe
 		State: st, Config: cfg, Engine: eng, GuestBinary: guest, Getenv: getenv, Layout: layout, Version: buildVersion().Version,
 	})
 	return r, func() { _ = eng.Close() }, nil // only idle connections are left
+}
+
+// withRunner does what needs a runner but no box, until a signal stops it.
+func (p *program) withRunner(c *cli.Context, do func(context.Context, *runner.Runner) error) error {
+	ctx, stop := p.interruptible(c.Context, nil)
+	defer stop()
+	r, done, err := p.runner(false)
+	if err != nil {
+		return err
+	}
+	defer done()
+	return do(ctx, r)
 }
 
 // treeLayout is how trees reach boxes when somebody insists: the best the engine

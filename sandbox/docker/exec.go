@@ -32,7 +32,7 @@ func (b *box) Exec(ctx context.Context, c sandbox.Command) (sandbox.Exit, error)
 	if ctx.Err() != nil {
 		b.end(context.Cause(ctx))
 	}
-	exit, err := b.exec(c)
+	exit, err := b.exec(c, &b.output)
 	if b.life.Err() == nil && err == nil {
 		return exit, nil
 	}
@@ -53,7 +53,7 @@ func (b *box) verdict(err error) error {
 	return cause
 }
 
-func (b *box) exec(c sandbox.Command) (sandbox.Exit, error) {
+func (b *box) exec(c sandbox.Command, output *meter) (sandbox.Exit, error) {
 	e := b.engine
 	options := container.ExecOptions{
 		User:         fmt.Sprintf("%d:%d", b.spec.User.UID, b.spec.User.GID),
@@ -80,7 +80,7 @@ func (b *box) exec(c sandbox.Command) (sandbox.Exit, error) {
 		return e.client.ContainerExecAttach(ctx, created.ID, container.ExecAttachOptions{})
 	})
 	if err == nil {
-		err = b.converse(stream, created.ID, ended, c)
+		err = b.converse(stream, created.ID, ended, c, output)
 	}
 	var state container.ExecInspect
 	if err == nil {
@@ -98,7 +98,7 @@ func (b *box) exec(c sandbox.Command) (sandbox.Exit, error) {
 
 // converse feeds the process and reads its output until the output ends, or the
 // process has ended and its output is silent.
-func (b *box) converse(stream types.HijackedResponse, id string, ended <-chan struct{}, c sandbox.Command) error {
+func (b *box) converse(stream types.HijackedResponse, id string, ended <-chan struct{}, c sandbox.Command, output *meter) error {
 	defer stream.Close()
 	cut := context.AfterFunc(b.life, stream.Close)
 	defer cut()
@@ -109,7 +109,7 @@ func (b *box) converse(stream types.HijackedResponse, id string, ended <-chan st
 	r := &patientReader{conn: stream.Conn, from: stream.Reader, linger: b.engine.timeouts.Linger}
 	read := make(chan error, 1)
 	go func() {
-		read <- splitFrames(r, b.output.writer(c.Stdout), b.output.writer(c.Stderr))
+		read <- splitFrames(r, output.writer(c.Stdout), output.writer(c.Stderr))
 	}()
 	err := b.awaitOutput(r, read, id, ended)
 	if r.left() && (errors.Is(err, errLeft) || errors.Is(err, io.ErrUnexpectedEOF)) {

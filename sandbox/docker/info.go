@@ -11,9 +11,6 @@ import (
 	"sandboxrun/sandbox"
 )
 
-// podman is the Info.Name of Podman's Docker-compatible service.
-const podman = "podman"
-
 // Info asks the engine what it is and what it consists of.
 func (e *Engine) Info(ctx context.Context) (sandbox.Info, error) {
 	if err := e.ready(ctx); err != nil {

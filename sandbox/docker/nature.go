@@ -30,17 +30,3 @@ func (e *Engine) nature(ctx context.Context) (sandbox.Info, error) {
 // (Config.NetworkDisabled). gVisor's runsc does not: without the engine's set-up
 // a box would have no interface at all.
 func bringsLoopbackUp(runtime string) bool { return runtime == "runc" || runtime == "crun" }
-
-// checkNature refuses engines whose boxes cannot be checked. Podman's service
-// takes other words for tmpfs and seccomp, and its answer to inspect leaves out
-// capabilities, masked paths and namespaces (seen with 4.3): a promise that
-// cannot be looked at is not kept.
-func checkNature(about sandbox.Info) error {
-	if about.Name == podman {
-		return &sandbox.PolicyError{
-			Promise: "a box that can be inspected",
-			Got:     "podman " + about.Version + ", which does not report the isolation of what it made; use Docker Engine",
-		}
-	}
-	return nil
-}

@@ -25,9 +25,6 @@ func (e *Engine) Open(ctx context.Context, s sandbox.Spec) (sandbox.Sandbox, err
 	if err != nil {
 		return nil, fmt.Errorf("open box: %w", err)
 	}
-	if err := checkNature(about); err != nil {
-		return nil, fmt.Errorf("open box: %w", err)
-	}
 	img, err := e.resolve(ctx, s.Image)
 	if err != nil {
 		return nil, fmt.Errorf("open box: %w", err)
@@ -51,12 +48,20 @@ func (b *box) build(ctx context.Context, img image, about sandbox.Info) error {
 	if err != nil {
 		return err
 	}
-	r, err := e.newRecipe(b.spec, img, setting{
-		etc: etc, now: now,
-		noNetworking: bringsLoopbackUp(cmp.Or(b.spec.Runtime, about.DefaultRun)),
-	})
+	at := setting{etc: etc, now: now}
+	if isPodman := about.Name == podman; isPodman {
+		at.tmpfs = podmanTmpfs
+	} else {
+		at.noNetworking = bringsLoopbackUp(cmp.Or(b.spec.Runtime, about.DefaultRun))
+	}
+	r, err := e.newRecipe(b.spec, img, at)
 	if err != nil {
 		return err
+	}
+	if about.Name == podman {
+		if r, err = e.inPodmansWords(r, b.spec, about); err != nil {
+			return err
+		}
 	}
 	b.watchDisk(b.spec.Tree, b.spec.Limits)
 	if b.spec.Tree.Dir == "" {
@@ -68,6 +73,11 @@ func (b *box) build(ctx context.Context, img image, about sandbox.Info) error {
 	made, err := b.create(ctx, r)
 	if err != nil {
 		return err
+	}
+	if about.Name == podman {
+		if made, err = fromPodmansWords(r, img.env, about, made); err != nil {
+			return err
+		}
 	}
 	if err := keepsPromises(r, made); err != nil {
 		return err
@@ -87,6 +97,9 @@ func (b *box) build(ctx context.Context, img image, about sandbox.Info) error {
 	}
 	b.watchCounters()
 	b.watchEngine()
+	if about.Name == podman {
+		return b.probe(ctx, r)
+	}
 	return nil
 }
 

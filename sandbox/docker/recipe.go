@@ -41,8 +41,13 @@ type setting struct {
 	etc []mount.Mount
 	// noNetworking spares the engine the set-up of the network mode "none".
 	noNetworking bool
-	now          time.Time
+	// tmpfs writes mount options in the engine's words, tmpfsOptions if nil.
+	tmpfs tmpfsWords
+	now   time.Time
 }
+
+// tmpfsWords are the mount options of a tmpfs of the user's, of so many bytes.
+type tmpfsWords func(u sandbox.User, size int64, rest string) string
 
 // newRecipe builds the hardened container from zero: what is not written here
 // is not asked for, and what an image could bring along is overridden.
@@ -54,12 +59,15 @@ func (e *Engine) newRecipe(s sandbox.Spec, img image, at setting) (recipe, error
 	for _, b := range s.Binds {
 		mounts = append(mounts, readOnly(b.Source, b.Target))
 	}
-	tmpfs := map[string]string{
-		sandbox.TempDir: tmpfsOptions(s.User, s.Limits.TmpBytes, "exec,mode=1777"),
-		sandbox.Home:    tmpfsOptions(s.User, s.Limits.TmpBytes, "exec,mode=0700"),
-		"/run":          tmpfsOptions(s.User, runBytes, "noexec,mode=0755"),
+	if at.tmpfs == nil {
+		at.tmpfs = tmpfsOptions
 	}
-	if err := coverVolumes(tmpfs, mounts, img.volumes, s); err != nil {
+	tmpfs := map[string]string{
+		sandbox.TempDir: at.tmpfs(s.User, s.Limits.TmpBytes, "exec,mode=1777"),
+		sandbox.Home:    at.tmpfs(s.User, s.Limits.TmpBytes, "exec,mode=0700"),
+		"/run":          at.tmpfs(s.User, runBytes, "noexec,mode=0755"),
+	}
+	if err := coverVolumes(tmpfs, mounts, img.volumes, s, at.tmpfs); err != nil {
 		return recipe{}, err
 	}
 	return recipe{

@@ -2,7 +2,6 @@ package docker
 
 import (
 	"encoding/json"
-	"errors"
 	"flag"
 	"os"
 	"strings"
@@ -87,20 +86,8 @@ func TestVolumesThatCannotBeCoveredAreRefused(t *testing.T) {
 	t.Parallel()
 	many := make([]string, maxImageVolumes+1)
 	for _, volumes := range [][]string{{"/"}, {"/proc/x"}, {"/dev"}, {"/workspace/node_modules"}, {"/data/../sys"}, many} {
-		if err := coverVolumes(map[string]string{}, nil, volumes, sampleSpec()); err == nil {
+		if err := coverVolumes(map[string]string{}, nil, volumes, sampleSpec(), tmpfsOptions); err == nil {
 			t.Errorf("%v: no error", volumes)
 		}
-	}
-}
-
-func TestPodmanIsRefusedInWords(t *testing.T) {
-	t.Parallel()
-	e := &Engine{known: &sandbox.Info{Name: podman, Version: "4.3.1"}}
-	s := sampleSpec()
-	s.Tree.Dir = t.TempDir()
-	_, err := e.Open(t.Context(), s)
-	var refused *sandbox.PolicyError
-	if !errors.As(err, &refused) || !strings.Contains(refused.Got, "podman 4.3.1") {
-		t.Errorf("got %v", err)
 	}
 }

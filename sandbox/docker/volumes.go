@@ -17,7 +17,7 @@ const maxImageVolumes = 16
 // coverVolumes puts a tmpfs over every VOLUME of the image, which would
 // otherwise become a writable directory of unlimited size on the host's disk.
 // A path that is covered already, or lies in a tmpfs, is left alone.
-func coverVolumes(tmpfs map[string]string, mounts []mount.Mount, volumes []string, s sandbox.Spec) error {
+func coverVolumes(tmpfs map[string]string, mounts []mount.Mount, volumes []string, s sandbox.Spec, options tmpfsWords) error {
 	if len(volumes) > maxImageVolumes {
 		return &sandbox.ImageError{Image: s.Image, Reason: fmt.Sprintf("declares %d volumes, more than %d", len(volumes), maxImageVolumes), Hint: "use an image without VOLUME"}
 	}
@@ -33,7 +33,7 @@ func coverVolumes(tmpfs map[string]string, mounts []mount.Mount, volumes []strin
 		if p == "/" || slices.ContainsFunc([]string{sandbox.WorkDir, "/proc", "/sys", "/dev"}, func(d string) bool { return within(p, d) }) {
 			return &sandbox.ImageError{Image: s.Image, Reason: "declares the volume " + p, Hint: "use an image without that VOLUME"}
 		}
-		tmpfs[p] = tmpfsOptions(s.User, s.Limits.TmpBytes, "exec,mode=0755")
+		tmpfs[p] = options(s.User, s.Limits.TmpBytes, "exec,mode=0755")
 	}
 	return nil
 }

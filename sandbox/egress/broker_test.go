@@ -156,7 +156,7 @@ func TestBrokerStopsAtTheRequestBudget(t *testing.T) {
 	r := newRig(t, Config{Limits: Limits{Requests: 2}, Routes: []Route{provider(t, func(http.ResponseWriter, *http.Request) { calls++ })}})
 	var statuses []int
 	for range 4 {
-		status, _, _ := r.post(t, "/anthropic/v1/messages", "{}")
+		status, _, _ := r.ask(t, "{}")
 		statuses = append(statuses, status)
 	}
 	if fmt.Sprint(statuses) != "[200 200 403 403]" || calls != 2 {

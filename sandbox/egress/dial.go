@@ -2,6 +2,7 @@ package egress
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -68,7 +69,7 @@ func (t *tunnel) ask(st *stream, port uint16) error {
 		return err
 	}
 	if answer[0] != dialOK {
-		return fmt.Errorf("nothing listens there")
+		return errors.New("nothing listens there")
 	}
 	return nil
 }

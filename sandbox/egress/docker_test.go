@@ -37,12 +37,8 @@ func newBox(t *testing.T, cfg Config) *box {
 	if out, err := exec.Command("docker", "image", "inspect", dockerImage).CombinedOutput(); err != nil {
 		t.Skipf("needs a Docker engine with %s: %s", dockerImage, bytes.TrimSpace(out))
 	}
-	dir, err := os.MkdirTemp("", "egress-guest-") // t.TempDir is 0700; the box runs as somebody else
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = os.RemoveAll(dir) })
-	if err := os.Chmod(dir, 0o755); err != nil {
+	dir := t.TempDir()
+	if err := os.Chmod(dir, 0o755); err != nil { // the box runs as somebody else
 		t.Fatal(err)
 	}
 	build := exec.Command("go", "build", "-trimpath", "-o", filepath.Join(dir, "guest"), "./testdata/guestmain")
@@ -62,6 +58,7 @@ func newBox(t *testing.T, cfg Config) *box {
 		defer b.mu.Unlock()
 		b.records = append(b.records, rec)
 	}
+	var err error
 	if b.gate, err = NewGate(cfg); err != nil {
 		t.Fatal(err)
 	}
@@ -207,13 +204,16 @@ func TestBoxEndsWhenItsTunnelEnds(t *testing.T) {
 	t.Parallel()
 	b := newBox(t, Config{})
 	wait := exec.Command("docker", "wait", b.name)
-	ended := make(chan error, 1)
-	go func() { ended <- wait.Run() }()
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		_ = wait.Run() // the container may be gone before docker wait has found it: an error, and an end
+	}()
 	if err := b.gate.Close(); err != nil {
 		t.Fatal(err)
 	}
 	select {
-	case <-ended: // the container may be gone before docker wait has found it: an error, and an end
+	case <-ended:
 	case <-time.After(patience):
 		_ = wait.Process.Kill()
 		<-ended

@@ -35,11 +35,7 @@ func TestEventsArriveBeforeTheStreamEnds(t *testing.T) {
 			}
 		}
 	})}})
-	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, r.broker+"/anthropic/v1/messages", strings.NewReader("{}"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	req.Header.Set("X-Api-Key", testToken)
+	req := r.question(t.Context(), t, strings.NewReader("{}"))
 	res, err := r.client.Do(req)
 	if err != nil {
 		t.Fatal(err)
@@ -71,7 +67,7 @@ func TestKeyReachesNeitherTheBoxNorTheRecords(t *testing.T) {
 			w.WriteHeader(status)
 			fmt.Fprintf(w, `{"error":{"message":"bad key %s"}}`, req.Header.Get("X-Api-Key"))
 		})}})
-		got, answer, header := r.post(t, "/anthropic/v1/messages", "{}")
+		got, answer, header := r.ask(t, "{}")
 		if got != status || header.Get("Retry-After") != "7" || !strings.Contains(answer, "bad key") {
 			t.Errorf("%d: got %d %s %v", status, got, answer, header)
 		}
@@ -96,7 +92,9 @@ func TestUpstreamFailuresHaveTheProvidersErrorShape(t *testing.T) {
 	unknown.Config.ErrorLog = silent
 	untrusted := provider(t, nil)
 	untrusted.BaseURL = mustURL(t, unknown.URL)
-	redirects := provider(t, func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "http://169.254.169.254/", 307) })
+	redirects := provider(t, func(w http.ResponseWriter, r *http.Request) {
+		http.Redirect(w, r, "http://169.254.169.254/", http.StatusTemporaryRedirect)
+	})
 	for name, c := range map[string]struct {
 		route  Route
 		status int
@@ -107,7 +105,7 @@ func TestUpstreamFailuresHaveTheProvidersErrorShape(t *testing.T) {
 		"untrusted":      {untrusted, 502},
 	} {
 		r := newRig(t, Config{Routes: []Route{c.route}})
-		status, answer, header := r.post(t, "/anthropic/v1/messages", "{}")
+		status, answer, header := r.ask(t, "{}")
 		if status != c.status || !strings.HasPrefix(answer, `{"error":{"message":"sandboxrun: `) || !strings.Contains(answer, `"type":"error"`) {
 			t.Errorf("%s: %d %s", name, status, answer)
 		}
@@ -122,8 +120,11 @@ func TestUpstreamFailuresHaveTheProvidersErrorShape(t *testing.T) {
 }
 
 func closedAddress(t *testing.T) string {
+	t.Helper()
 	l := listen(t)
-	defer l.Close()
+	if err := l.Close(); err != nil {
+		t.Fatal(err)
+	}
 	return l.Addr().String()
 }
 
@@ -133,18 +134,14 @@ func TestRequestBodiesAreBounded(t *testing.T) {
 		n, _ := io.Copy(io.Discard, req.Body)
 		fmt.Fprint(w, n)
 	})}})
-	if status, answer, _ := r.post(t, "/anthropic/v1/messages", strings.Repeat("x", 1<<20)); status != 200 || answer != "1048576" {
+	if status, answer, _ := r.ask(t, strings.Repeat("x", 1<<20)); status != 200 || answer != "1048576" {
 		t.Errorf("at the limit: %d %s", status, answer)
 	}
 	for name, body := range map[string]io.Reader{
 		"announced": bytes.NewReader(make([]byte, 1<<20+1)),
 		"chunked":   io.LimitReader(zeros{}, 3<<20),
 	} {
-		req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, r.broker+"/anthropic/v1/messages", body)
-		if err != nil {
-			t.Fatal(err)
-		}
-		req.Header.Set("X-Api-Key", testToken)
+		req := r.question(t.Context(), t, body)
 		res, err := r.client.Do(req)
 		if err != nil {
 			continue // the broker hung up while the rest was on its way
@@ -170,11 +167,7 @@ func TestCutAnswersAreCutForTheBoxToo(t *testing.T) {
 		_ = http.NewResponseController(w).Flush()
 		panic(http.ErrAbortHandler)
 	})}})
-	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, r.broker+"/anthropic/v1/messages", strings.NewReader("{}"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	req.Header.Set("X-Api-Key", testToken)
+	req := r.question(t.Context(), t, strings.NewReader("{}"))
 	res, err := r.client.Do(req)
 	if err != nil {
 		t.Fatal(err)
@@ -193,11 +186,7 @@ func TestAnswersStopAtTheByteBudget(t *testing.T) {
 	r := newRig(t, Config{Limits: Limits{BrokerBytes: 1 << 20}, Routes: []Route{provider(t, func(w http.ResponseWriter, _ *http.Request) {
 		_, _ = io.Copy(w, io.LimitReader(zeros{}, 4<<20))
 	})}})
-	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, r.broker+"/anthropic/v1/messages", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	req.Header.Set("X-Api-Key", testToken)
+	req := r.question(t.Context(), t, nil)
 	res, err := r.client.Do(req)
 	if err != nil {
 		t.Fatal(err)
@@ -207,7 +196,7 @@ func TestAnswersStopAtTheByteBudget(t *testing.T) {
 	if err == nil || n > 1<<20 {
 		t.Errorf("%d bytes, %v", n, err)
 	}
-	if status, answer, _ := r.post(t, "/anthropic/v1/messages", ""); status != 403 || !strings.Contains(answer, "budget") {
+	if status, answer, _ := r.ask(t, ""); status != 403 || !strings.Contains(answer, "budget") {
 		t.Errorf("afterwards: %d %s", status, answer)
 	}
 }
@@ -222,11 +211,7 @@ func TestLeavingClientCancelsTheUpstreamRequest(t *testing.T) {
 		close(ended)
 	})}})
 	ctx, cancel := context.WithCancel(t.Context())
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, r.broker+"/anthropic/v1/messages", strings.NewReader("{}"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	req.Header.Set("X-Api-Key", testToken)
+	req := r.question(ctx, t, strings.NewReader("{}"))
 	go func() {
 		<-began
 		cancel()
@@ -256,11 +241,7 @@ func TestClosingTheGateCutsARequestUnderWay(t *testing.T) {
 		<-began
 		_ = r.gate.Close()
 	}()
-	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, r.broker+"/anthropic/v1/messages", strings.NewReader("{}"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	req.Header.Set("X-Api-Key", testToken)
+	req := r.question(t.Context(), t, strings.NewReader("{}"))
 	res, err := r.client.Do(req)
 	if err == nil {
 		_, err = io.ReadAll(res.Body)

@@ -11,14 +11,15 @@ import (
 
 // frame builds a yamux frame header; a data frame's body follows by itself.
 func frame(version, kind byte, flags uint16, id, length uint32) []byte {
-	b := make([]byte, frameHeader)
+	size := frameHeader
+	if kind == frameData && length <= streamWindow {
+		size += int(length)
+	}
+	b := make([]byte, size)
 	b[0], b[1] = version, kind
 	binary.BigEndian.PutUint16(b[2:], flags)
 	binary.BigEndian.PutUint32(b[4:], id)
 	binary.BigEndian.PutUint32(b[8:], length)
-	if kind == frameData && length <= streamWindow {
-		b = append(b, make([]byte, length)...)
-	}
 	return b
 }
 

@@ -36,7 +36,7 @@ type GuestConfig struct {
 // must end a Read under way. It closes stdio and every listener, and returns
 // nil when the tunnel was ended by the other side.
 func Guest(ctx context.Context, stdio io.ReadWriteCloser, cfg GuestConfig) error {
-	if err := cfg.listen(); err != nil {
+	if err := cfg.listen(ctx); err != nil {
 		_ = stdio.Close()
 		return err
 	}
@@ -76,7 +76,8 @@ func Guest(ctx context.Context, stdio io.ReadWriteCloser, cfg GuestConfig) error
 }
 
 // listen opens what the caller did not bring.
-func (c *GuestConfig) listen() error {
+func (c *GuestConfig) listen(ctx context.Context) error {
+	var config net.ListenConfig
 	for _, l := range []struct {
 		at   *net.Listener
 		port int
@@ -84,7 +85,7 @@ func (c *GuestConfig) listen() error {
 		if *l.at != nil {
 			continue
 		}
-		listener, err := net.Listen("tcp4", net.JoinHostPort(loopback, strconv.Itoa(l.port)))
+		listener, err := config.Listen(ctx, "tcp4", net.JoinHostPort(loopback, strconv.Itoa(l.port)))
 		if err != nil {
 			c.close()
 			return fmt.Errorf("listen in the box: %w", err)
@@ -94,7 +95,7 @@ func (c *GuestConfig) listen() error {
 	if c.Names == nil {
 		// Only reports names that would be lost otherwise; where port 53 needs
 		// a capability the box does not have, there is nothing to report with.
-		if names, err := net.ListenPacket("udp4", net.JoinHostPort(loopback, "53")); err == nil {
+		if names, err := config.ListenPacket(ctx, "udp4", net.JoinHostPort(loopback, "53")); err == nil {
 			c.Names = names
 		}
 	}
@@ -174,7 +175,7 @@ func (g *guest) carry(ctx context.Context, conn net.Conn, s service) {
 		_ = conn.Close()
 		return
 	}
-	splice(ctx, local, st, bounds{linger: closeLinger})
+	splice(ctx, local, st, bounds{linger: closeLinger}) //nolint:errcheck // the host knows why it ended
 	// When the client vanished, the host has not closed its half yet: hold the
 	// place until it has, so that the streams of both sides stay counted.
 	if err := st.SetReadDeadline(time.Now().Add(closeLinger)); err == nil {

@@ -74,7 +74,7 @@ func (g *guest) dial(ctx context.Context, st *stream) {
 		_ = conn.Close()
 		return
 	}
-	splice(ctx, local, st, bounds{linger: closeLinger})
+	splice(ctx, local, st, bounds{linger: closeLinger}) //nolint:errcheck // the host knows why it ended
 }
 
 // retryAccept says whether accepting goes on after err: a client that gave up

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"net"
+	"slices"
 	"testing"
 
 	"github.com/hashicorp/yamux"
@@ -152,8 +153,8 @@ func TestGateServesOnce(t *testing.T) {
 // FuzzServe feeds a gate the bytes of a hostile guest: whatever they are, it
 // neither panics nor hangs nor says it is ready without a hello.
 func FuzzServe(f *testing.F) {
-	hello := append(frame(0, frameData, flagSYN, 1, headerSize)[:frameHeader], "SBX\x01\x01\x00\x00\x00"...)
-	broker := append(frame(0, frameData, flagSYN, 3, headerSize)[:frameHeader], "SBX\x01\x02\x00\x00\x00"...)
+	hello := slices.Concat(frame(0, frameData, flagSYN, 1, headerSize)[:frameHeader], []byte("SBX\x01\x01\x00\x00\x00"))
+	broker := slices.Concat(frame(0, frameData, flagSYN, 3, headerSize)[:frameHeader], []byte("SBX\x01\x02\x00\x00\x00"))
 	request := "CONNECT 127.0.0.1:1 HTTP/1.1\r\n\r\n"
 	for _, seed := range [][]byte{
 		{}, []byte("garbage"), hello, append(bytes.Clone(hello), broker...),
@@ -172,16 +173,18 @@ func FuzzServe(f *testing.F) {
 			t.Fatal(err)
 		}
 		inside, outside := net.Pipe()
-		result := make(chan error, 1)
-		go func() { result <- gate.Serve(t.Context(), outside) }()
-		drained := make(chan struct{})
+		served, drained := make(chan struct{}), make(chan struct{})
+		go func() {
+			defer close(served)
+			_ = gate.Serve(t.Context(), outside) // whatever it says of it
+		}()
 		go func() {
 			defer close(drained)
 			_, _ = io.Copy(io.Discard, inside)
 		}()
 		_, _ = inside.Write(input)
 		_ = inside.Close()
-		<-result
+		<-served
 		<-drained
 		if !bytes.Contains(input, magic[:]) && gate.Ready(t.Context()) == nil {
 			t.Error("ready without a hello")

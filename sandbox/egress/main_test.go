@@ -119,15 +119,21 @@ func mustURL(t *testing.T, s string) *url.URL {
 	return u
 }
 
-// post sends a request with the token to a path of the broker.
-func (r *rig) post(t *testing.T, path, body string) (status int, answer string, h http.Header) {
+// question is a request with the token, of the model behind the broker.
+func (r *rig) question(ctx context.Context, t *testing.T, body io.Reader) *http.Request {
 	t.Helper()
-	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, r.broker+path, strings.NewReader(body))
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, r.broker+"/anthropic/v1/messages", body)
 	if err != nil {
 		t.Fatal(err)
 	}
 	req.Header.Set("X-Api-Key", testToken)
-	return r.do(t, req)
+	return req
+}
+
+// ask sends a question and reads the whole answer.
+func (r *rig) ask(t *testing.T, body string) (status int, answer string, h http.Header) {
+	t.Helper()
+	return r.do(t, r.question(t.Context(), t, strings.NewReader(body)))
 }
 
 func (r *rig) do(t *testing.T, req *http.Request) (status int, answer string, h http.Header) {

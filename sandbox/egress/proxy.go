@@ -70,5 +70,5 @@ func (p *proxy) refuse(w http.ResponseWriter, rec Record, err error) {
 	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 	w.Header().Set("Connection", "close")
 	w.WriteHeader(rec.Status)
-	_, _ = fmt.Fprintf(w, "sandboxrun: %s: %s\n", printable(rec.Name), printable(rec.Reason)) // the client may be gone
+	_, _ = fmt.Fprintf(w, "sandboxrun: %s: %s\n", printable(rec.Name), printable(rec.Reason)) //nolint:gosec // plain text; the client may be gone
 }

@@ -26,7 +26,7 @@ type Auth string
 
 // The ways to send a key.
 const (
-	AuthXAPIKey Auth = "X-Api-Key"     // the key alone
+	AuthXAPIKey Auth = "X-Api-Key"     //nolint:gosec // a header's name; the key alone
 	AuthBearer  Auth = "Authorization" // "Bearer " and the key
 )
 

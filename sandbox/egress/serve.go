@@ -49,19 +49,21 @@ func (g *Gate) Serve(ctx context.Context, conn io.ReadWriteCloser) error {
 	}
 	t.broker, t.proxy = newHTTPService(g.broker), newHTTPService(g.proxy)
 
-	accepted := make(chan error, 1)
-	go func() { accepted <- t.accept() }()
+	var wrong error // the guest's doing
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		wrong = t.accept()
+	}()
 	select {
-	case err = <-accepted:
-		_ = session.Close()
+	case <-ended:
+		err = wrong
 	case <-ctx.Done():
 		err = context.Cause(ctx)
-		_ = session.Close()
-		<-accepted
 	case <-g.closed:
-		_ = session.Close()
-		<-accepted
 	}
+	_ = session.Close()
+	<-ended
 	t.broker.close()
 	t.proxy.close()
 	g.proxy.tunnels.Wait()

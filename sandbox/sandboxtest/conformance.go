@@ -20,6 +20,8 @@ type Options struct {
 	OwnKernel bool
 	// Overlay says that the engine can mount overlays of local directories.
 	Overlay bool
+	// PlainPaths says that the engine refuses paths with a comma in them.
+	PlainPaths bool
 }
 
 // Conformance runs the whole suite. newEngine is called for each test and may

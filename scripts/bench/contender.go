@@ -32,7 +32,7 @@ func (b *bench) shell(repo string) *exec.Cmd {
 }
 
 // execute is a whole run: tree, box, edit, capture, landing, removal.
-func (b *bench) execute(repo, state, task string) *exec.Cmd {
+func (b *bench) execute(state, task string) *exec.Cmd {
 	c := exec.Command(b.bin, "execute", "--quiet", task)
 	c.Env = append(hermetic(), "SANDBOXRUN_STATE_DIR="+state, "SANDBOXRUN_CONFIG="+filepath.Join(b.dir, "config.json"))
 	return c

@@ -41,7 +41,7 @@ func run() error {
 
 func parseSizes(s string) ([]int, error) {
 	var out []int
-	for _, f := range strings.Split(s, ",") {
+	for f := range strings.SplitSeq(s, ",") {
 		n, err := strconv.Atoi(strings.TrimSpace(f))
 		if err != nil || n < 1 || n > 1_000_000 {
 			return nil, fmt.Errorf("-files: %q is not a number of files", f)

@@ -48,8 +48,8 @@ func (b *bench) report(w io.Writer, sizes []int) error {
 	return nil
 }
 
-// measure times the contenders in turn, so that a machine whose speed drifts
-// drifts for all of them.
+// measure times the contenders in turn, so that all of them meet the machine at
+// the same speed, however it drifts.
 func (b *bench) measure(n int) (row, error) {
 	r := row{files: n, phases: map[string][]int64{}}
 	repo, state := filepath.Join(b.dir, fmt.Sprintf("repo-%d", n)), filepath.Join(b.dir, fmt.Sprintf("state-%d", n))
@@ -71,7 +71,7 @@ func (b *bench) measure(n int) (row, error) {
 		if err != nil {
 			return r, err
 		}
-		x, doc, err := timed(b.execute(repo, state, task))
+		x, doc, err := timed(b.execute(state, task))
 		if err != nil {
 			return r, err
 		}

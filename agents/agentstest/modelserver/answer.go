@@ -99,10 +99,7 @@ func (s *Server) compose(q question, step Step) message {
 
 // half writes the first half of an answer and drops the connection.
 func half(w http.ResponseWriter, m message) {
-	b, err := json.Marshal(m)
-	if err != nil {
-		panic(http.ErrAbortHandler)
-	}
+	b := encode(m)
 	w.Header().Set("Content-Type", "application/json")
 	w.Header().Set("Content-Length", strconv.Itoa(len(b)))
 	_, _ = w.Write(b[:len(b)/2])
@@ -121,8 +118,17 @@ func fault(w http.ResponseWriter, f Fault) {
 }
 
 func writeJSON(w http.ResponseWriter, status int, v any) {
+	b := encode(v)
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
-	// The client may have left; there is nobody else to tell.
-	_ = json.NewEncoder(w).Encode(v)
+	_, _ = w.Write(b) // the client may have left; there is nobody else to tell
+}
+
+// encode drops the connection where an answer cannot be written.
+func encode(v any) []byte {
+	b, err := json.Marshal(v)
+	if err != nil {
+		panic(http.ErrAbortHandler)
+	}
+	return b
 }

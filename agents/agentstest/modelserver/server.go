@@ -41,7 +41,7 @@ func StartAt(addr string, s Scenario) (*Server, error) {
 	if err := s.validate(); err != nil {
 		return nil, err
 	}
-	l, err := net.Listen("tcp", addr)
+	l, err := net.Listen("tcp", addr) //nolint:noctx // does not wait for anything
 	if err != nil {
 		return nil, fmt.Errorf("start model server: %w", err)
 	}

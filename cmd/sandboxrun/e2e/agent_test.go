@@ -56,11 +56,7 @@ func mendWithClaude(t *testing.T, ociRuntime string) {
 	if o.exit != 0 || res.Status != runner.StatusSuccess {
 		t.Fatalf("exit %d, %s, issues %+v\n%s", o.exit, res.Status, res.Issues, o.stderr)
 	}
-	got := map[string]string{}
-	for _, f := range res.FilesChanged {
-		got[f.Path] = f.ChangeType
-	}
-	if d := cmp.Diff(map[string]string{"sum.sh": "modified", "NOTES.md": "added", "old.txt": "deleted"}, got); d != "" {
+	if d := cmp.Diff(map[string]string{"sum.sh": "modified", "NOTES.md": "added", "old.txt": "deleted"}, changes(res)); d != "" {
 		t.Errorf("files_changed:\n%s", d)
 	}
 	if d := cmp.Diff(before, fingerprint(t, repo.dir)); d != "" {

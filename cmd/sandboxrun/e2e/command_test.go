@@ -29,12 +29,8 @@ func TestCommandModeChangesAreMeasuredAndLanded(t *testing.T) {
 	if o.exit != 0 || res.Status != runner.StatusSuccess {
 		t.Fatalf("exit %d, status %s, issues %+v\n%s", o.exit, res.Status, res.Issues, o.stderr)
 	}
-	got := map[string]string{}
-	for _, f := range res.FilesChanged {
-		got[f.Path] = f.ChangeType
-	}
 	want := map[string]string{"sum.sh": "modified", "added.txt": "added", "old.txt": "deleted"}
-	if d := cmp.Diff(want, got); d != "" {
+	if d := cmp.Diff(want, changes(res)); d != "" {
 		t.Errorf("files_changed (-want +got):\n%s", d)
 	}
 	if res.Git.Branch != "sandboxrun/mend-sum" || res.Git.BaseCommit != base {

@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"go.uber.org/goleak"
@@ -62,11 +63,7 @@ func needRuntime(t *testing.T, name string) {
 	if err != nil {
 		t.Skipf("no engine: %v", err)
 	}
-	if !containsName(string(out), name) {
+	if !strings.Contains(string(out), `"`+name+`"`) {
 		t.Skipf("the engine has no runtime %s (\"make gvisor\" installs it)", name)
 	}
-}
-
-func containsName(json, name string) bool {
-	return len(json) > 0 && filepath.Base(name) == name && stringContains(json, `"`+name+`"`)
 }

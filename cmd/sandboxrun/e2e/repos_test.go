@@ -7,13 +7,11 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-
-	"sandboxrun/runner"
 )
 
 // lands runs a one-file change on dir and expects it to land with nothing else
 // of the repository (its common git directory) changed.
-func lands(t *testing.T, rig *rig, dir, common string) runner.Result {
+func lands(t *testing.T, rig *rig, dir, common string) {
 	t.Helper()
 	before, beforeCommon := fingerprint(t, dir), fingerprint(t, common)
 	res, o := rig.execute((&repo{t: t, dir: dir}).task("echo new > added.txt"))
@@ -29,7 +27,6 @@ func lands(t *testing.T, rig *rig, dir, common string) runner.Result {
 	if d := cmp.Diff(beforeCommon, fingerprint(t, common)); d != "" {
 		t.Errorf("the git directory changed:\n%s", d)
 	}
-	return res
 }
 
 func TestRepositoriesOfEveryKind(t *testing.T) {
@@ -51,20 +48,20 @@ func TestRepositoriesOfEveryKind(t *testing.T) {
 			r.git("clone", "-q", "--depth", "1", "file://"+r.dir, shallow)
 			return shallow, filepath.Join(shallow, ".git")
 		},
-		"packed": func(t *testing.T, r *repo) (string, string) {
+		"packed": func(_ *testing.T, r *repo) (string, string) {
 			r.git("gc", "-q")
 			return r.dir, filepath.Join(r.dir, ".git")
 		},
-		"detached head": func(t *testing.T, r *repo) (string, string) {
+		"detached head": func(_ *testing.T, r *repo) (string, string) {
 			r.git("checkout", "-q", "--detach")
 			return r.dir, filepath.Join(r.dir, ".git")
 		},
-		"empty tree": func(t *testing.T, r *repo) (string, string) {
+		"empty tree": func(_ *testing.T, r *repo) (string, string) {
 			r.git("rm", "-q", "-r", ".")
 			r.git("commit", "-q", "-m", "nothing")
 			return r.dir, filepath.Join(r.dir, ".git")
 		},
-		"lfs pointers and attributes": func(t *testing.T, r *repo) (string, string) {
+		"lfs pointers and attributes": func(_ *testing.T, r *repo) (string, string) {
 			r.write(map[string]string{
 				".gitattributes": "*.bin filter=lfs diff=lfs merge=lfs -text\n*.crlf text eol=crlf\n",
 				"big.bin":        "version https://git-lfs.github.com/spec/v1\noid sha256:" + strings.Repeat("ab", 32) + "\nsize 12345\n",
@@ -74,7 +71,7 @@ func TestRepositoriesOfEveryKind(t *testing.T) {
 			r.git("commit", "-q", "-m", "lfs")
 			return r.dir, filepath.Join(r.dir, ".git")
 		},
-		"sparse checkout": func(t *testing.T, r *repo) (string, string) {
+		"sparse checkout": func(_ *testing.T, r *repo) (string, string) {
 			r.git("sparse-checkout", "set", "--cone")
 			return r.dir, filepath.Join(r.dir, ".git")
 		},

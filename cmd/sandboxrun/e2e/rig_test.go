@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -108,8 +109,8 @@ func (r *rig) run(stdin []byte, args ...string) outcome {
 		}
 	case <-ctx.Done():
 		_ = c.Process.Kill()
-		<-ended
-		r.t.Fatalf("%v did not end within %s\nstderr:\n%s", args, r.timeout, errs.Bytes())
+		err := <-ended
+		r.t.Fatalf("%v did not end within %s: %v\nstderr:\n%s", args, r.timeout, err, errs.Bytes())
 	}
 	return outcome{exit: c.ProcessState.ExitCode(), stdout: out.Bytes(), stderr: errs.Bytes()}
 }
@@ -132,15 +133,20 @@ func (r *rig) execute(task map[string]any, flags ...string) (runner.Result, outc
 	return res, o
 }
 
-// refuse runs a task that must be refused and returns its error document.
-func (r *rig) refuse(task []byte, flags ...string) (doc struct {
+// refusal is an error document.
+type refusal struct {
 	Error struct {
-		Type, Message, Hint string
-		Details             []runner.Detail
-	}
-}, exit int) {
+		Type    string          `json:"type"`
+		Message string          `json:"message"`
+		Hint    string          `json:"hint"`
+		Details []runner.Detail `json:"details"`
+	} `json:"error"`
+}
+
+// refuse runs a task that must be refused and returns its error document.
+func (r *rig) refuse(task []byte) (doc refusal, exit int) {
 	r.t.Helper()
-	o := r.run(task, append(append([]string{"execute"}, flags...), "-")...)
+	o := r.run(task, "execute", "-")
 	if err := json.Unmarshal(o.stdout, &doc); err != nil || doc.Error.Type == "" {
 		r.t.Fatalf("no error document (exit %d): %v\nstdout: %.2000s\nstderr: %.2000s", o.exit, err, o.stdout, o.stderr)
 	}
@@ -159,13 +165,13 @@ func codes(res runner.Result) []string {
 	return out
 }
 
-func hasCode(res runner.Result, code string) bool {
-	for _, c := range codes(res) {
-		if c == code {
-			return true
-		}
+// changes lists the changed files of a result and what became of them.
+func changes(res runner.Result) map[string]string {
+	out := map[string]string{}
+	for _, f := range res.FilesChanged {
+		out[f.Path] = f.ChangeType
 	}
-	return false
+	return out
 }
 
-func stringContains(s, sub string) bool { return strings.Contains(s, sub) }
+func hasCode(res runner.Result, code string) bool { return slices.Contains(codes(res), code) }

@@ -1,0 +1,55 @@
+package e2e
+
+import (
+	"os"
+	"path/filepath"
+	"syscall"
+	"testing"
+
+	"sandboxrun/runner"
+)
+
+func TestARunnerThatIsNotRootWorksAndLeavesNothing(t *testing.T) {
+	t.Parallel()
+	if os.Getuid() != 0 {
+		t.Skip("the other tests run as an ordinary user already")
+	}
+	fi, err := os.Stat("/var/run/docker.sock")
+	if err != nil {
+		t.Skipf("no engine on the usual socket: %v", err)
+	}
+	rig, r := newRig(t), newRepo(t, sample)
+	asNobody(t, rig)
+	rig.attr.Credential.Groups = []uint32{fi.Sys().(*syscall.Stat_t).Gid}
+	for dir := r.dir; dir != os.TempDir(); dir = filepath.Dir(dir) {
+		if err := os.Chmod(dir, 0o777); err != nil {
+			t.Fatal(err)
+		}
+	}
+	chown(t, r.dir, nobody)
+	task := r.task("rm old.txt", "mkdir -p d/e && echo x > d/e/f", "mkdir private && echo s > private/s && chmod 000 private/s private", "id -u")
+	task["acceptance_criteria"] = []any{map[string]any{"command": "test ! -e old.txt && test -f d/e/f && git status --porcelain && touch litter"}}
+	for range 2 { // the second run takes over what the first could not remove
+		res, o := rig.execute(task)
+		if o.exit != 0 || res.Status != runner.StatusSuccess || res.Box.Layout != "overlay" || !res.Box.Cleanup.Complete {
+			t.Fatalf("exit %d, %s, layout %s, issues %+v", o.exit, res.Status, res.Box.Layout, res.Issues)
+		}
+		if len(res.FilesChanged) != 3 {
+			t.Errorf("files %+v", res.FilesChanged)
+		}
+	}
+}
+
+// chown gives a whole tree to a user.
+func chown(t *testing.T, dir string, uid int) {
+	t.Helper()
+	err := filepath.WalkDir(dir, func(p string, _ os.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		return os.Lchown(p, uid, uid)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}

@@ -1,0 +1,207 @@
+package docker
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/docker/docker/api/types/container"
+	"github.com/docker/go-units"
+	"golang.org/x/sys/unix"
+
+	"sandboxrun/sandbox"
+)
+
+// podman is the Info.Name of Podman's Docker-compatible service.
+const podman = "podman"
+
+// podmanProcesses is the limit on a user's processes that Podman sets where
+// none is asked for. (Podman, libpod/define, RLimitDefaultValue.)
+const podmanProcesses = 1 << 20
+
+// podmanEnv are the variables Podman adds to every container.
+var podmanEnv = []string{"container", "HOSTNAME", "PATH", "TERM"}
+
+// inPodmansWords rewrites a recipe for Podman's Docker-compatible service, as
+// seen with Podman 4.3, without asking for less:
+//
+//   - the seccomp profile is named by its path on the engine's machine;
+//   - a read-only root would get a tmpfs of any size on /var/tmp; it gets one
+//     with a size (podmanTmpfs is about the others);
+//   - a variable without "=" would be taken from the service's own environment;
+//     it is set to nothing;
+//   - mounts travel as comma-separated text, so that a comma in a path would be
+//     the end of it and the start of an option;
+//   - the runtime is the service's, the request's is not looked at;
+//   - a limit on the user's processes is set to what the machine has, because
+//     Podman's own choice fails where the service may not have so many.
+func (e *Engine) inPodmansWords(r recipe, s sandbox.Spec, about sandbox.Info) (recipe, error) {
+	if s.Runtime != "" && s.Runtime != about.DefaultRun {
+		return recipe{}, &sandbox.PolicyError{
+			Promise: "runtime " + s.Runtime,
+			Got:     "podman's own choice, " + about.DefaultRun + ": start its service with --runtime",
+		}
+	}
+	for _, m := range r.Host.Mounts {
+		for _, p := range []string{m.Source, m.Target} {
+			if i := strings.IndexAny(p, ",\"\r\n"); i >= 0 {
+				return recipe{}, fmt.Errorf("podman cannot mount %q: its path has a %q", p, p[i])
+			}
+		}
+	}
+	profile, err := seccompFile(e.dir)
+	if err != nil {
+		return recipe{}, err
+	}
+	config, host := *r.Config, *r.Host
+	config.Env = slices.Clone(config.Env)
+	for i, pair := range config.Env {
+		if !strings.Contains(pair, "=") {
+			config.Env[i] = pair + "="
+		}
+	}
+	host.Runtime = ""
+	host.SecurityOpt = []string{"no-new-privileges:true", "seccomp=" + profile}
+	if host.Tmpfs["/var/tmp"] == "" {
+		host.Tmpfs["/var/tmp"] = podmanTmpfs(s.User, s.Limits.TmpBytes, "exec,mode=1777")
+	}
+	processes := processesAllowed()
+	host.Ulimits = append(slices.Clone(host.Ulimits), &units.Ulimit{Name: "nproc", Soft: processes, Hard: processes})
+	r.Config, r.Host = &config, &host
+	return r, nil
+}
+
+// podmanTmpfs is tmpfsOptions for Podman, which knows no uid, gid and nr_inodes:
+// "U" gives the directory to the box's user, and the number of files is bounded
+// by the memory limit alone. Like Docker's it begins empty.
+func podmanTmpfs(_ sandbox.User, size int64, rest string) string {
+	return "rw,nosuid,nodev," + rest + ",size=" + strconv.FormatInt(size, 10) + ",U,notmpcopyup"
+}
+
+// seccompFile writes the profile to dir, unless it is there, and returns its path.
+func seccompFile(dir string) (string, error) {
+	text, hash := seccompProfile()
+	path := filepath.Join(dir, "seccomp-"+hash[:16]+".json")
+	if err := writeOnce(path, text); err != nil {
+		return "", fmt.Errorf("seccomp profile: %w", err)
+	}
+	return path, nil
+}
+
+// processesAllowed is how many processes this machine and this process's own
+// limits allow one user.
+func processesAllowed() int64 {
+	allowed := int64(podmanProcesses)
+	var own unix.Rlimit
+	if err := unix.Getrlimit(unix.RLIMIT_NPROC, &own); err == nil && own.Max < uint64(allowed) {
+		allowed = int64(own.Max)
+	}
+	if text, err := os.ReadFile("/proc/sys/kernel/pid_max"); err == nil {
+		if n, err := strconv.ParseInt(strings.TrimSpace(string(text)), 10, 64); err == nil {
+			allowed = min(allowed, n)
+		}
+	}
+	return allowed
+}
+
+// fromPodmansWords puts what Podman reports of a container into the words Docker
+// would report it in. What Podman leaves out altogether (capabilities, masked
+// and read-only paths, the cgroup namespace) is filled in as asked for: the
+// probe looks at that from inside, before the box is handed out.
+func fromPodmansWords(r recipe, image []string, about sandbox.Info, made container.InspectResponse) (container.InspectResponse, error) {
+	if made.ContainerJSONBase == nil || made.HostConfig == nil || made.Config == nil {
+		return made, nil // which is a broken promise of its own
+	}
+	if extra := foreignEnv(r.Config.Env, image, made.Config.Env); len(extra) > 0 {
+		return made, &sandbox.PolicyError{Promise: "no environment but the box's and the image's", Got: strings.Join(extra, " ")}
+	}
+	if r.Host.Init != nil && !*r.Host.Init && (made.Path != r.Config.Entrypoint[0]) {
+		return made, &sandbox.PolicyError{Promise: "the guest as first process", Got: made.Path}
+	}
+	base, config, h := *made.ContainerJSONBase, *made.Config, *made.HostConfig
+	config.StdinOnce = config.OpenStdin // left out; the guest's end shows it
+	h.CapDrop = r.Host.CapDrop
+	h.CgroupnsMode = r.Host.CgroupnsMode
+	h.MaskedPaths, h.ReadonlyPaths = []string{"/proc/kcore"}, []string{"/proc/sys"}
+	h.Init = r.Host.Init
+	if h.IpcMode == container.IPCModeShareable {
+		h.IpcMode = container.IPCModePrivate // others may be let in; nobody is
+	}
+	if h.PidMode == "private" {
+		h.PidMode = ""
+	}
+	if h.UTSMode == "private" {
+		h.UTSMode = ""
+	}
+	h.SecurityOpt = slices.Clone(h.SecurityOpt)
+	for i, o := range h.SecurityOpt {
+		if o == "no-new-privileges" {
+			h.SecurityOpt[i] = "no-new-privileges:true"
+		}
+	}
+	if len(h.Binds) == len(r.Host.Mounts) {
+		h.Binds = nil // the mounts once more, as text
+	}
+	h.Ulimits = likeAsked(r.Host.Ulimits, h.Ulimits)
+	h.Tmpfs = tmpfsLikeAsked(r.Host.Tmpfs, h.Tmpfs)
+	h.Runtime = about.DefaultRun
+	base.HostConfig, made.ContainerJSONBase, made.Config = &h, &base, &config
+	return made, nil
+}
+
+// foreignEnv are the names of variables that come neither from the box, nor from
+// the image, nor from Podman itself: a service hands its own proxies on.
+func foreignEnv(asked, image, got []string) []string {
+	known := slices.Clone(podmanEnv)
+	for _, pair := range slices.Concat(asked, image) {
+		name, _, _ := strings.Cut(pair, "=")
+		known = append(known, name)
+	}
+	var extra []string
+	for _, pair := range got {
+		if name, _, _ := strings.Cut(pair, "="); !slices.Contains(known, name) {
+			extra = append(extra, name)
+		}
+	}
+	return extra
+}
+
+// likeAsked turns RLIMIT_NOFILE into nofile and takes over the order.
+func likeAsked(asked, got []*units.Ulimit) []*units.Ulimit {
+	var same []*units.Ulimit
+	for _, u := range got {
+		c := *u
+		c.Name = strings.ToLower(strings.TrimPrefix(c.Name, "RLIMIT_"))
+		same = append(same, &c)
+	}
+	place := func(u *units.Ulimit) int {
+		return slices.IndexFunc(asked, func(a *units.Ulimit) bool { return a.Name == u.Name })
+	}
+	slices.SortStableFunc(same, func(a, b *units.Ulimit) int { return place(a) - place(b) })
+	return same
+}
+
+// tmpfsLikeAsked leaves out what Podman adds to, or keeps out of, its report of
+// the options; the probe sees the mount itself.
+func tmpfsLikeAsked(asked, got map[string]string) map[string]string {
+	same := map[string]string{}
+	for target, options := range got {
+		same[target] = options
+		if want := asked[target]; sameOptions(want, options) {
+			same[target] = want
+		}
+	}
+	return same
+}
+
+func sameOptions(asked, got string) bool {
+	plain := func(options string) []string {
+		return sorted(slices.DeleteFunc(strings.Split(options, ","), func(o string) bool {
+			return o == "rprivate" || o == "notmpcopyup" || o == "U"
+		}))
+	}
+	return slices.Equal(plain(asked), plain(got))
+}

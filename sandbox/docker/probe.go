@@ -1,0 +1,145 @@
+package docker
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/moby/sys/mountinfo"
+
+	"sandboxrun/sandbox"
+)
+
+// probeBytes bounds what a probe may say: status and mount tables take a tenth.
+const probeBytes = 256 << 10
+
+// probeScript prints files, each line after a tab, and which paths are there
+// and which may be written. It needs nothing but a POSIX shell. The arguments are
+// files to print, "--", paths to look for, "--", directories to write to.
+const probeScript = `
+while [ "$1" != -- ]; do
+	if [ -r "$1" ]; then
+		echo "file $1"
+		while IFS= read -r line || [ -n "$line" ]; do printf '\t%s\n' "$line"; done <"$1"
+	fi
+	shift
+done
+shift
+while [ "$1" != -- ]; do
+	[ ! -e "$1" ] || echo "there $1"
+	shift
+done
+shift
+for dir; do
+	[ ! -w "$dir" ] || echo "writable $dir"
+done
+echo end
+`
+
+// Files and paths a probe looks at.
+var (
+	probeFiles = []string{
+		"/proc/1/status", "/proc/self/status", "/proc/self/mountinfo", "/proc/self/cgroup", "/proc/net/dev",
+		"/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory.swap.max", "/sys/fs/cgroup/pids.max",
+		"/sys/fs/cgroup/memory/memory.limit_in_bytes", "/sys/fs/cgroup/memory/memory.memsw.limit_in_bytes",
+		"/sys/fs/cgroup/pids/pids.max",
+	}
+	// maskedPaths are what Docker and Podman both hide of the kernel's own.
+	maskedPaths = []string{
+		"/proc/acpi", "/proc/kcore", "/proc/keys", "/proc/latency_stats", "/proc/sched_debug", "/proc/scsi",
+		"/proc/timer_list", "/proc/timer_stats", "/sys/firmware",
+	}
+	// frozenPaths are what both make read-only.
+	frozenPaths = []string{"/proc/bus", "/proc/fs", "/proc/irq", "/proc/sys", "/proc/sysrq-trigger"}
+)
+
+// view is a box seen from inside.
+type view struct {
+	files           map[string][]string // lines by path
+	mounts          []*mountinfo.Info
+	there, writable []string
+}
+
+// probe looks at the box from inside, where the kernel says what it really is,
+// and fails with *sandbox.PolicyError when it is not what the recipe asks for.
+// Nothing but the guest runs yet. The shell is the image's: an image that lies
+// in it deceives only in league with an engine that does not do as it is told.
+func (b *box) probe(ctx context.Context, r recipe) error {
+	limit := b.engine.timeouts.Start
+	ctx, cancel := context.WithTimeoutCause(ctx, limit, &lateError{"probe", limit})
+	defer cancel()
+	stop := context.AfterFunc(ctx, func() { b.end(context.Cause(ctx)) })
+	defer stop()
+	var out bytes.Buffer
+	argv := slices.Concat([]string{"/bin/sh", "-c", probeScript, "probe"}, probeFiles, []string{"--"}, maskedPaths, frozenPaths, []string{"--"}, tmpfsTargets(r))
+	bound := meter{limit: probeBytes}
+	exit, err := b.exec(sandbox.Command{Argv: argv, Stdout: &out}, &bound)
+	if err != nil {
+		return fmt.Errorf("probe: %w", b.verdict(err))
+	}
+	seen, err := parseView(&out)
+	if err != nil || exit.Code != 0 {
+		return &sandbox.PolicyError{
+			Promise: "a box that can be looked at from inside with /bin/sh",
+			Got:     fmt.Sprintf("exit status %d, %v", exit.Code, err),
+		}
+	}
+	return seen.keeps(r)
+}
+
+// parseView reads what the script wrote, to its last word.
+func parseView(out io.Reader) (view, error) {
+	text, err := io.ReadAll(out)
+	if err != nil {
+		return view{}, err
+	}
+	v := view{files: map[string][]string{}}
+	file, ended := "", false
+	for line := range strings.Lines(string(text)) {
+		line = strings.TrimSuffix(line, "\n")
+		if content, ok := strings.CutPrefix(line, "\t"); ok {
+			v.files[file] = append(v.files[file], content)
+			continue
+		}
+		word, path, _ := strings.Cut(line, " ")
+		switch word {
+		case "file":
+			file = path
+		case "there":
+			v.there = append(v.there, path)
+		case "writable":
+			v.writable = append(v.writable, path)
+		case "end":
+			ended = true
+		}
+	}
+	if !ended {
+		return view{}, io.ErrUnexpectedEOF
+	}
+	table := strings.Join(v.files["/proc/self/mountinfo"], "\n")
+	v.mounts, err = mountinfo.GetMountsFromReader(strings.NewReader(table), nil)
+	return v, err
+}
+
+// field is the value of a "Name:\tvalue" line of a status file.
+func (v view) field(path, name string) string {
+	for _, line := range v.files[path] {
+		if value, ok := strings.CutPrefix(line, name+":"); ok {
+			return strings.TrimSpace(value)
+		}
+	}
+	return ""
+}
+
+// mount is the uppermost mount at a path, nil when there is none.
+func (v view) mount(path string) *mountinfo.Info {
+	for _, m := range slices.Backward(v.mounts) {
+		if m.Mountpoint == path {
+			return m
+		}
+	}
+	return nil
+}
