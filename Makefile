@@ -19,7 +19,7 @@ demo: setup ## set up, then run the main job on a sample repository
 	@bin/sandboxrun demo
 
 .PHONY: test
-test: setup gvisor go-image ## set up, then run every test with the race detector
+test: setup gvisor podman go-image ## set up, then run every test with the race detector
 	@scripts/test ./...
 
 .PHONY: test-short
@@ -50,6 +50,10 @@ go-image: setup ## build the Go toolchain image that tests name as box.image
 .PHONY: gvisor
 gvisor: setup ## build and register the gVisor runtime where possible
 	@scripts/gvisor
+
+.PHONY: podman
+podman: setup ## install Podman for the tests of its socket where possible
+	@scripts/podman
 
 .PHONY: lint
 lint: ## check the code with the pinned golangci-lint and shellcheck

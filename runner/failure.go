@@ -13,6 +13,7 @@ import (
 const (
 	CodeInterrupted      = "interrupted"        // stopped by a signal
 	CodeImageUnusable    = "image_unusable"     // the image went away or cannot run a box
+	CodeBoxEnded         = "box_ended"          // the main process of the box ended before its time
 	CodePolicyNotApplied = "policy_not_applied" // the engine made a weaker box than asked
 	CodeRunnerError      = "runner_error"       // a failure of this program
 	CodeRunnerLost       = "runner_lost"        // the runner died; settled by a later one
@@ -65,6 +66,7 @@ func (x *run) fail(phase string, err error) {
 		setup  *setupError
 		clean  *cleanupError
 		budget *gitdiff.BudgetError
+		ended  *sandbox.EndedError
 	)
 	again := x.findings.stopped
 	x.findings.stopped = true
@@ -90,6 +92,8 @@ func (x *run) fail(phase string, err error) {
 		env(fatal, "disk_limit", "free space on the disk of the state directory")
 	case errors.As(err, &gone):
 		env(fatal, "engine_lost", "see \"sandboxrun doctor\", then run the task again")
+	case errors.As(err, &ended):
+		env(fatal, CodeBoxEnded, "somebody removed the box, or the image cannot run on this machine")
 	case errors.As(err, &image):
 		env(fatal, CodeImageUnusable, image.Hint)
 	case errors.As(err, &policy):

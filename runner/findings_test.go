@@ -74,6 +74,7 @@ func TestFailuresOfPhasesHaveTheirCode(t *testing.T) {
 		"image":     {&sandbox.ImageError{Image: "x"}, CodeImageUnusable},
 		"policy":    {&sandbox.PolicyError{}, CodePolicyNotApplied},
 		"signal":    {fmt.Errorf("agent: %w", Interrupted{syscall.SIGINT}), CodeInterrupted},
+		"box ended": {fmt.Errorf("command: %w", &sandbox.EndedError{Code: 137}), CodeBoxEnded},
 		"setup":     {&setupError{command: "x"}, "setup_failed"},
 		"cleanup":   {&cleanupError{what: "box", err: &sandbox.UnavailableError{Err: errors.New("gone")}}, "cleanup_failed"},
 		"budget":    {&gitdiff.BudgetError{}, CodeTreeTooLarge},

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+
 	"github.com/urfave/cli/v2"
 
 	"sandboxrun/runner"

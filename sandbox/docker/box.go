@@ -14,6 +14,7 @@ type box struct {
 	engine  *Engine
 	spec    sandbox.Spec
 	details sandbox.BoxDetails
+	podman  bool // the engine is Podman's service
 
 	life context.Context // ends when the box does; context.Cause says why
 	end  context.CancelCauseFunc

@@ -83,9 +83,7 @@ type buildMessage struct {
 func follow(body io.Reader, progress io.Writer) error {
 	lines := bufio.NewScanner(body)
 	lines.Buffer(nil, maxBuildLine)
-	var step string
-	var tail []string
-	var partial bytes.Buffer
+	out := buildOutput{progress: progress}
 	done := false
 	for lines.Scan() {
 		var m buildMessage
@@ -93,40 +91,55 @@ func follow(body io.Reader, progress io.Writer) error {
 			return fmt.Errorf("unreadable message from the builder: %w", err)
 		}
 		if m.Error != "" {
-			return &BuildError{Step: step, Reason: m.Error, Tail: tail}
+			return &BuildError{Step: out.step, Reason: m.Error, Tail: out.tail}
 		}
 		done = done || m.Result != nil
 		if m.Status != "" && m.Progress == nil {
 			m.Stream = strings.TrimSpace(m.ID+" "+m.Status) + "\n"
 		}
-		if partial.Len() < maxBuildLine {
-			partial.WriteString(m.Stream)
-		}
-		for {
-			line, rest, found := bytes.Cut(partial.Bytes(), []byte("\n"))
-			if !found {
-				break
-			}
-			text := strings.TrimRight(string(line), "\r ")
-			partial.Next(partial.Len() - len(rest))
-			if text == "" {
-				continue
-			}
-			if strings.HasPrefix(text, "Step ") {
-				step, tail = text, nil
-			} else {
-				tail = append(tail[max(0, len(tail)-buildTail+1):], text)
-			}
-			if _, err := fmt.Fprintln(progress, text); err != nil {
-				return fmt.Errorf("report progress: %w", err)
-			}
+		if err := out.write(m.Stream); err != nil {
+			return fmt.Errorf("report progress: %w", err)
 		}
 	}
 	if err := lines.Err(); err != nil {
 		return err
 	}
 	if !done {
-		return errors.Join(io.ErrUnexpectedEOF, &BuildError{Step: step, Reason: "the engine stopped talking before the image was complete", Tail: tail})
+		return errors.Join(io.ErrUnexpectedEOF, &BuildError{Step: out.step, Reason: "the engine stopped talking before the image was complete", Tail: out.tail})
 	}
 	return nil
+}
+
+// buildOutput passes on the output of a build in lines and keeps what a
+// BuildError shows.
+type buildOutput struct {
+	progress io.Writer
+	partial  bytes.Buffer // a line whose end is not there yet
+	step     string
+	tail     []string
+}
+
+func (o *buildOutput) write(piece string) error {
+	if o.partial.Len() < maxBuildLine {
+		o.partial.WriteString(piece)
+	}
+	for {
+		line, rest, found := bytes.Cut(o.partial.Bytes(), []byte("\n"))
+		if !found {
+			return nil
+		}
+		text := strings.TrimRight(string(line), "\r ")
+		o.partial.Next(o.partial.Len() - len(rest))
+		if text == "" {
+			continue
+		}
+		if strings.HasPrefix(text, "Step ") {
+			o.step, o.tail = text, nil
+		} else {
+			o.tail = append(o.tail[max(0, len(o.tail)-buildTail+1):], text)
+		}
+		if _, err := fmt.Fprintln(o.progress, text); err != nil {
+			return err
+		}
+	}
 }

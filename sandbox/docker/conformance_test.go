@@ -1,6 +1,7 @@
 package docker_test
 
 import (
+	"cmp"
 	"slices"
 	"testing"
 
@@ -46,15 +47,22 @@ func requireEngine(t testing.TB) sandbox.Info {
 
 func newEngine(t *testing.T) sandbox.Engine { return openEngine(t, docker.Config{}) }
 
-// openEngine makes an engine whose instance is the test's own.
+// openEngine makes an engine whose instance is the tests' own unless cfg names
+// another.
 func openEngine(t testing.TB, cfg docker.Config) *docker.Engine {
 	t.Helper()
-	cfg.Dir = t.TempDir()
-	cfg.Instance = "test"
+	if cfg.Dir == "" {
+		cfg.Dir = t.TempDir()
+	}
+	cfg.Instance = cmp.Or(cfg.Instance, "test")
 	e, err := docker.New(cfg)
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { e.Close() })
+	t.Cleanup(func() {
+		if err := e.Close(); err != nil {
+			t.Error(err)
+		}
+	})
 	return e
 }

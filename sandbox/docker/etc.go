@@ -45,7 +45,7 @@ func writeOnce(path, text string) error {
 	if err != nil {
 		return err
 	}
-	defer os.Remove(f.Name())
+	defer func() { _ = os.Remove(f.Name()) }() // not there any more when all went well
 	if _, err := f.WriteString(text); err != nil {
 		f.Close()
 		return err

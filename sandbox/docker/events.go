@@ -76,7 +76,7 @@ func (b *box) subscribe(ctx context.Context, since string) (subscription, error)
 		if stop() {
 			return subscription{messages, errs, cancel}, nil
 		}
-		<-errs
+		<-errs //nolint:errcheck // it says that it was cancelled
 		return subscription{}, context.Cause(ctx)
 	})
 }
@@ -116,7 +116,7 @@ func (b *box) follow(s subscription, since string) string {
 		case m := <-s.messages:
 			since = time.Unix(0, m.TimeNano).UTC().Format(time.RFC3339Nano)
 			b.handle(m)
-		case <-s.errs:
+		case <-s.errs: //nolint:errcheck // whatever broke it, the next one tells whether the engine is there
 			return since
 		}
 	}

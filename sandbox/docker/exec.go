@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 	"time"
 
 	"github.com/containerd/errdefs"
@@ -46,8 +47,7 @@ func (b *box) verdict(err error) error {
 	if cause == nil {
 		return fmt.Errorf("exec: %w", err)
 	}
-	var lost *sandbox.UnavailableError
-	if !errors.As(cause, &lost) {
+	if _, lost := errors.AsType[*sandbox.UnavailableError](cause); !lost {
 		<-b.attempted
 	}
 	return cause
@@ -68,9 +68,7 @@ func (b *box) exec(c sandbox.Command, output *meter) (sandbox.Exit, error) {
 		return e.client.ContainerExecCreate(ctx, b.container, options)
 	})
 	if err != nil {
-		if errdefs.IsConflict(err) || errdefs.IsNotFound(err) {
-			b.noticeEnd() // the box ended and the news is on its way
-		}
+		b.suspectEndBy(err)
 		return sandbox.Exit{}, err
 	}
 	ended, forget := b.execs.expect(created.ID)
@@ -79,7 +77,9 @@ func (b *box) exec(c sandbox.Command, output *meter) (sandbox.Exit, error) {
 	stream, err := hijack(b.life, e, "start exec", func(ctx context.Context) (types.HijackedResponse, error) {
 		return e.client.ContainerExecAttach(ctx, created.ID, container.ExecAttachOptions{})
 	})
-	if err == nil {
+	if err != nil {
+		b.suspectEndBy(err)
+	} else {
 		err = b.converse(stream, created.ID, ended, c, output)
 	}
 	var state container.ExecInspect
@@ -115,8 +115,7 @@ func (b *box) converse(stream types.HijackedResponse, id string, ended <-chan st
 	if r.left() && (errors.Is(err, errLeft) || errors.Is(err, io.ErrUnexpectedEOF)) {
 		return nil
 	}
-	var limit *sandbox.LimitError
-	if errors.As(err, &limit) {
+	if limit, ok := errors.AsType[*sandbox.LimitError](err); ok {
 		b.end(limit)
 	}
 	return err
@@ -140,6 +139,18 @@ func (b *box) awaitOutput(r *patientReader, read <-chan error, id string, ended 
 				r.leaveWhenSilent()
 			}
 		}
+	}
+}
+
+// suspectEndBy looks whether the box has ended, the news being on its way, when
+// an engine refuses an exec with the words for that. It refuses to start one
+// with a status that the SDK only has as text, and Podman to create one as if by
+// an internal error.
+func (b *box) suspectEndBy(err error) {
+	text := err.Error()
+	if errdefs.IsConflict(err) || errdefs.IsNotFound(err) ||
+		strings.Contains(text, "received 409") || strings.Contains(text, "container state improper") {
+		b.noticeEnd()
 	}
 }
 

@@ -1,9 +1,12 @@
 package docker
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
+	"os"
 	"time"
 
 	"github.com/containerd/errdefs"
@@ -27,6 +30,9 @@ var errNoExit = errors.New("the engine does not know how the process ended")
 func (b *box) execState(id string) (container.ExecInspect, error) {
 	e := b.engine
 	return ask(b.life, e, "inspect exec", e.timeouts.Call, func(ctx context.Context) (container.ExecInspect, error) {
+		if b.podman {
+			return e.podmanExec(ctx, id)
+		}
 		return e.client.ContainerExecInspect(ctx, id)
 	})
 }
@@ -105,7 +111,17 @@ func (b *box) suspectEnd() {
 	}
 }
 
-// gone reports whether a process of this machine has ended.
+// gone reports whether a process of this machine has ended, be it that nobody
+// has collected it yet.
 func gone(pid int) bool {
-	return errors.Is(unix.Kill(pid, 0), unix.ESRCH)
+	if errors.Is(unix.Kill(pid, 0), unix.ESRCH) {
+		return true
+	}
+	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err != nil {
+		return errors.Is(err, fs.ErrNotExist)
+	}
+	// pid (name) state, proc(5); the name may hold anything.
+	end := bytes.LastIndex(stat, []byte(") "))
+	return end >= 0 && bytes.HasPrefix(stat[end+len(") "):], []byte("Z"))
 }

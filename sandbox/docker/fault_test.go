@@ -35,7 +35,19 @@ func faulty(t *testing.T) (*sandboxtest.FaultProxy, *docker.Engine) {
 }
 
 func testSpec(t testing.TB) sandbox.Spec {
+	t.Helper()
 	return sandboxtest.Spec(t, sandboxtest.Options{Image: testImage})
+}
+
+// openBox opens a box, which the test closes.
+func openBox(t *testing.T, e *docker.Engine) (sandbox.Sandbox, sandbox.Spec) {
+	t.Helper()
+	spec := testSpec(t)
+	box, err := e.Open(t.Context(), spec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return box, spec
 }
 
 func path(method, part string) func(*http.Request) bool {
@@ -111,8 +123,7 @@ func TestOpenThatFailsOnTheWayLeavesNothing(t *testing.T) {
 			}
 			box, err := e.Open(t.Context(), spec)
 			if err == nil {
-				box.Close(t.Context())
-				t.Fatal("no error")
+				t.Fatalf("no error; close: %v", box.Close(t.Context()))
 			}
 			if name != "attach" && !strings.Contains(err.Error(), "injected fault") {
 				t.Errorf("got %v", err)
@@ -131,8 +142,7 @@ func TestOpenWithLostAnswersLeavesNothing(t *testing.T) {
 		proxy.Cut()
 	})
 	if box, err := e.Open(t.Context(), spec); err == nil {
-		box.Close(t.Context())
-		t.Fatal("no error")
+		t.Fatalf("no error; close: %v", box.Close(t.Context()))
 	}
 	sandboxtest.NothingLeft(t, newEngine(t), spec)
 }
@@ -140,11 +150,7 @@ func TestOpenWithLostAnswersLeavesNothing(t *testing.T) {
 func TestCloseConfirmsOrSaysThatItCouldNot(t *testing.T) {
 	t.Parallel()
 	proxy, e := faulty(t)
-	spec := testSpec(t)
-	box, err := e.Open(t.Context(), spec)
-	if err != nil {
-		t.Fatal(err)
-	}
+	box, spec := openBox(t, e)
 	proxy.Answer(http.StatusInternalServerError, path("DELETE", "/containers/"))
 	if err := box.Close(t.Context()); err == nil || !strings.Contains(err.Error(), "not confirmed") {
 		t.Errorf("got %v", err)
@@ -165,19 +171,15 @@ func TestEngineLostWhileExecRuns(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			proxy, e := faulty(t)
-			spec := testSpec(t)
-			box, err := e.Open(t.Context(), spec)
-			if err != nil {
-				t.Fatal(err)
-			}
+			box, spec := openBox(t, e)
 			up := &once{do: func() { fault(proxy) }}
 			begin := time.Now()
-			_, err = box.Exec(t.Context(), sandbox.Command{Argv: []string{"/bin/sh", "-c", "echo up; sleep 1000"}, Stdout: up})
+			_, err := box.Exec(t.Context(), sandbox.Command{Argv: []string{"/bin/sh", "-c", "echo up; sleep 1000"}, Stdout: up})
 			wantUnavailable(t, err, "")
 			if took := time.Since(begin); took > 30*time.Second {
 				t.Errorf("took %s", took)
 			}
-			if _, again := box.Exec(t.Context(), sandbox.Command{Argv: []string{"true"}}); again != err {
+			if _, again := box.Exec(t.Context(), sandbox.Command{Argv: []string{"true"}}); again != err { //nolint:errorlint // the very same
 				t.Errorf("a later exec: %v, not %v", again, err)
 			}
 			if err := box.Close(t.Context()); err == nil {
@@ -196,12 +198,8 @@ func TestEngineLostWhileExecRuns(t *testing.T) {
 func TestStreamsCutInTheMiddleAreNoSuccess(t *testing.T) {
 	t.Parallel()
 	proxy, e := faulty(t)
-	spec := testSpec(t)
-	box, err := e.Open(t.Context(), spec)
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, err = box.Exec(t.Context(), sandbox.Command{
+	box, spec := openBox(t, e)
+	_, err := box.Exec(t.Context(), sandbox.Command{
 		Argv: []string{"/bin/sh", "-c", "echo up; cat; sleep 1000"}, Stdout: &once{do: proxy.Cut},
 	})
 	if err == nil {
@@ -217,11 +215,7 @@ func TestSlowEngineIsWaitedFor(t *testing.T) {
 	t.Parallel()
 	proxy, e := faulty(t)
 	proxy.Slow(100 * time.Millisecond)
-	spec := testSpec(t)
-	box, err := e.Open(t.Context(), spec)
-	if err != nil {
-		t.Fatal(err)
-	}
+	box, spec := openBox(t, e)
 	exit, err := box.Exec(t.Context(), sandbox.Command{Argv: []string{"/bin/sh", "-c", "exit 3"}, Stdout: io.Discard})
 	if err != nil || exit.Code != 3 {
 		t.Errorf("%+v, %v", exit, err)

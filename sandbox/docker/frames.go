@@ -50,22 +50,30 @@ func splitFrames(r io.Reader, stdout, stderr io.Writer) error {
 		if header[1] != 0 || header[2] != 0 || header[3] != 0 || size > maxFrame {
 			return fmt.Errorf("%w: header % x", errFrame, header)
 		}
-		for left := int(size); left > 0; {
-			n, err := r.Read(buffer[:min(left, len(buffer))])
-			if n > 0 {
-				if _, err := sink.Write(buffer[:n]); err != nil {
-					return &sinkError{err}
-				}
-				left -= n
-			}
-			if err != nil && left > 0 {
-				if errors.Is(err, io.EOF) {
-					return io.ErrUnexpectedEOF
-				}
-				return err
-			}
+		if err := copyPayload(sink, r, int(size), buffer); err != nil {
+			return err
 		}
 	}
+}
+
+// copyPayload copies exactly size bytes by way of buffer.
+func copyPayload(sink io.Writer, r io.Reader, size int, buffer []byte) error {
+	for left := size; left > 0; {
+		n, err := r.Read(buffer[:min(left, len(buffer))])
+		if n > 0 {
+			if _, err := sink.Write(buffer[:n]); err != nil {
+				return &sinkError{err}
+			}
+			left -= n
+		}
+		if err != nil && left > 0 {
+			if errors.Is(err, io.EOF) {
+				return io.ErrUnexpectedEOF
+			}
+			return err
+		}
+	}
+	return nil
 }
 
 // sinkError is a failure of the receiver, not of the stream.

@@ -42,7 +42,7 @@ func TestFramesGoWhereTheyBelong(t *testing.T) {
 		}
 		// Cut anywhere, what arrives is a beginning of the whole.
 		var part [3]bytes.Buffer
-		if err := splitFrames(bytes.NewReader(in[:cut]), &part[1], &part[2]); err != nil && err != io.ErrUnexpectedEOF {
+		if err := splitFrames(bytes.NewReader(in[:cut]), &part[1], &part[2]); err != nil && !errors.Is(err, io.ErrUnexpectedEOF) {
 			t.Fatal(err)
 		}
 		for i := range part {
@@ -137,7 +137,9 @@ func TestTailKeepsTheLastBytes(t *testing.T) {
 func TestTailIsFitForATerminal(t *testing.T) {
 	t.Parallel()
 	tl := tail{max: 100}
-	tl.Write([]byte("a\x1b]0;title\x07b\n\xffc\n"))
+	if _, err := tl.Write([]byte("a\x1b]0;title\x07b\n\xffc\n")); err != nil {
+		t.Fatal(err)
+	}
 	if got := tl.String(); got != "a ]0;title b \ufffdc" {
 		t.Errorf("got %q", got)
 	}

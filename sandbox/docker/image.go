@@ -2,7 +2,6 @@ package docker
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -102,7 +101,7 @@ func (e *Engine) inspectImage(ctx context.Context, ref string) (imageapi.Inspect
 	case err != nil:
 		return none, err
 	case got.Os != "" && got.Os != "linux":
-		return none, &sandbox.ImageError{Image: ref, Reason: fmt.Sprintf("is for %s", got.Os), Hint: "use a Linux image"}
+		return none, &sandbox.ImageError{Image: ref, Reason: "is for " + got.Os, Hint: "use a Linux image"}
 	}
 	return got, nil
 }

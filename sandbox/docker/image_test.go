@@ -11,7 +11,6 @@ import (
 	"testing"
 
 	"github.com/docker/docker/api/types/image"
-	"github.com/docker/docker/client"
 
 	"sandboxrun/sandbox"
 	"sandboxrun/sandbox/docker"
@@ -110,12 +109,8 @@ func built(t *testing.T, e *docker.Engine, dockerfile string, args map[string]st
 	if err := e.BuildImage(t.Context(), tarball(t, dockerfile), tag, args, map[string]string{"test.label": "1"}, &said); err != nil {
 		t.Fatal(err)
 	}
+	sdk := openSDK(t)
 	t.Cleanup(func() {
-		sdk, err := client.NewClientWithOpts(client.FromEnv, client.WithAPIVersionNegotiation())
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer sdk.Close()
 		if _, err := sdk.ImageRemove(context.WithoutCancel(t.Context()), tag, image.RemoveOptions{Force: true, PruneChildren: true}); err != nil {
 			t.Error(err)
 		}

@@ -7,7 +7,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/docker/docker/api/types/container"
 	"github.com/moby/sys/mountinfo"
 
 	"sandboxrun/sandbox"
@@ -22,7 +21,7 @@ var (
 
 // keeps compares what a probe saw with what the recipe asks for.
 func (v view) keeps(r recipe) error {
-	for _, check := range []func(recipe) error{v.powerless, v.mounted, v.hidden, v.alone, v.limited} {
+	for _, check := range []func(recipe) error{v.powerless, v.mounted, v.hidden, v.alone, v.enclosed, v.limited} {
 		if err := check(r); err != nil {
 			return err
 		}
@@ -48,7 +47,7 @@ func (v view) powerless(r recipe) error {
 				return broken(file+": "+name+" 0", got)
 			}
 		}
-		for _, group := range strings.Fields(v.field(file, "Groups")) {
+		for group := range strings.FieldsSeq(v.field(file, "Groups")) {
 			if group != gid {
 				return broken(file+": no group but "+gid, group)
 			}
@@ -139,9 +138,8 @@ func (v view) hidden(recipe) error {
 	return nil
 }
 
-// alone wants no network interface but loopback, and a cgroup namespace of the
-// box's own, in which it is its own root.
-func (v view) alone(r recipe) error {
+// alone wants no network interface but loopback.
+func (v view) alone(recipe) error {
 	interfaces := 0
 	for _, line := range v.files["/proc/net/dev"] {
 		name, _, ok := strings.Cut(strings.TrimSpace(line), ":")
@@ -155,15 +153,32 @@ func (v view) alone(r recipe) error {
 	if interfaces != 1 {
 		return broken("a loopback interface", strconv.Itoa(interfaces)+" interfaces")
 	}
+	return nil
+}
+
+// enclosed wants a cgroup namespace of the box's own, in which it is its own
+// root. Podman does not look at the request: with cgroup v2 that is its default,
+// with v1 there is none to be had. There the box may know its place among the
+// cgroups, and still see none but its own.
+func (v view) enclosed(recipe) error {
 	groups := v.files["/proc/self/cgroup"]
 	if len(groups) == 0 {
-		return broken("a cgroup namespace that can be looked at", "nothing")
+		return broken("a cgroup that can be looked at", "nothing")
 	}
+	own := func(path string) bool { return v.cgroupV1 && strings.Contains(path, v.id) }
+	private := true
 	for _, line := range groups {
 		// hierarchy:controllers:path, cgroups(7)
 		parts := strings.SplitN(line, ":", 3)
-		if path := parts[len(parts)-1]; r.Host.CgroupnsMode == container.CgroupnsModePrivate && path != "/" {
-			return broken(`a cgroup namespace of its own (in containers.conf: cgroupns = "private")`, path)
+		path := parts[len(parts)-1]
+		private = private && path == "/"
+		if path != "/" && !own(path) {
+			return broken("a cgroup namespace of its own", path)
+		}
+	}
+	for _, m := range v.mounts {
+		if strings.HasPrefix(m.FSType, "cgroup") && !private && !own(m.Root) {
+			return broken("no cgroup but its own at "+m.Mountpoint, m.Root)
 		}
 	}
 	return nil

@@ -1,6 +1,7 @@
 package docker
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path"
@@ -47,11 +48,11 @@ func checkTree(t sandbox.Tree) error {
 	layers := slices.Concat(t.Lower, []string{t.Upper, t.Work})
 	switch {
 	case t.Dir != "" && (len(t.Lower) > 0 || t.Upper != "" || t.Work != ""):
-		return fmt.Errorf("tree: both a directory and an overlay")
+		return errors.New("tree: both a directory and an overlay")
 	case t.Dir != "":
 		return checkDir(t.Dir)
 	case len(t.Lower) == 0 || t.Upper == "" || t.Work == "":
-		return fmt.Errorf("tree: an overlay needs lower, upper and work directories")
+		return errors.New("tree: an overlay needs lower, upper and work directories")
 	}
 	for _, dir := range layers {
 		if err := checkDir(dir); err != nil {

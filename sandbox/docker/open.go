@@ -8,7 +8,6 @@ import (
 	"math"
 	"time"
 
-	"github.com/containerd/errdefs"
 	"github.com/docker/docker/api/types/container"
 
 	"sandboxrun/sandbox"
@@ -30,9 +29,13 @@ func (e *Engine) Open(ctx context.Context, s sandbox.Spec) (sandbox.Sandbox, err
 		return nil, fmt.Errorf("open box: %w", err)
 	}
 	b := newBox(ctx, e, s, img)
+	b.podman = about.Name == podman
 	err = b.build(ctx, img, about)
 	if cause := context.Cause(b.life); cause != nil {
 		err = cause
+		if _, ended := errors.AsType[*sandbox.EndedError](cause); ended {
+			err = fmt.Errorf("guest %s: %w", s.Guest[0], cause)
+		}
 	}
 	close(b.built)
 	if err != nil {
@@ -49,7 +52,7 @@ func (b *box) build(ctx context.Context, img image, about sandbox.Info) error {
 		return err
 	}
 	at := setting{etc: etc, now: now}
-	if isPodman := about.Name == podman; isPodman {
+	if b.podman {
 		at.tmpfs = podmanTmpfs
 	} else {
 		at.noNetworking = bringsLoopbackUp(cmp.Or(b.spec.Runtime, about.DefaultRun))
@@ -58,7 +61,7 @@ func (b *box) build(ctx context.Context, img image, about sandbox.Info) error {
 	if err != nil {
 		return err
 	}
-	if about.Name == podman {
+	if b.podman {
 		if r, err = e.inPodmansWords(r, b.spec, about); err != nil {
 			return err
 		}
@@ -74,7 +77,7 @@ func (b *box) build(ctx context.Context, img image, about sandbox.Info) error {
 	if err != nil {
 		return err
 	}
-	if about.Name == podman {
+	if b.podman {
 		if made, err = fromPodmansWords(r, img.env, about, made); err != nil {
 			return err
 		}
@@ -85,6 +88,11 @@ func (b *box) build(ctx context.Context, img image, about sandbox.Info) error {
 	b.details.Runtime = made.HostConfig.Runtime
 	if err := b.watchEvents(ctx, made.Created); err != nil {
 		return err
+	}
+	if b.podman {
+		if err := b.podmanInit(ctx); err != nil {
+			return err
+		}
 	}
 	if err := b.attach(ctx); err != nil {
 		return err
@@ -97,8 +105,8 @@ func (b *box) build(ctx context.Context, img image, about sandbox.Info) error {
 	}
 	b.watchCounters()
 	b.watchEngine()
-	if about.Name == podman {
-		return b.probe(ctx, r)
+	if b.podman {
+		return b.probe(ctx, r, about)
 	}
 	return nil
 }
@@ -114,7 +122,7 @@ func (b *box) create(ctx context.Context, r recipe) (container.InspectResponse, 
 	answer, err := ask(ctx, e, "create container", e.timeouts.Create, func(ctx context.Context) (container.CreateResponse, error) {
 		return e.client.ContainerCreate(ctx, r.Config, r.Host, r.Network, nil, r.Name)
 	})
-	if errdefs.IsConflict(err) {
+	if nameInUse(err) {
 		b.container, b.volume = "", ""
 	}
 	if err != nil {
@@ -136,10 +144,7 @@ func (b *box) start(ctx context.Context) error {
 	err := order(ctx, e, "start container", e.timeouts.Start, func(ctx context.Context) error {
 		return e.client.ContainerStart(ctx, b.container, container.StartOptions{})
 	})
-	if err != nil && b.volume != "" && overlayRefused(err) {
-		return fmt.Errorf("%w: %w", sandbox.ErrOverlayUnsupported, err)
-	}
-	return err
+	return b.overlayError(err)
 }
 
 // check refuses what no engine should be asked.

@@ -58,6 +58,15 @@ func (e *Engine) createVolume(ctx context.Context, s sandbox.Spec, now time.Time
 	return nil
 }
 
+// overlayError is err as sandbox.ErrOverlayUnsupported when it says that the
+// overlay of the box could not be mounted.
+func (b *box) overlayError(err error) error {
+	if err != nil && b.volume != "" && overlayRefused(err) {
+		return fmt.Errorf("%w: %w", sandbox.ErrOverlayUnsupported, err)
+	}
+	return err
+}
+
 // overlayRefused tells whether the engine could not mount the volume. The text
 // is all it gives: the local driver says "failed to mount local volume", the
 // daemon around it "error while mounting volume", Podman "mounting volume".

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/docker/docker/api/types/container"
+	"github.com/docker/docker/api/types/mount"
 	"github.com/docker/go-units"
 	"golang.org/x/sys/unix"
 
@@ -50,6 +51,12 @@ func (e *Engine) inPodmansWords(r recipe, s sandbox.Spec, about sandbox.Info) (r
 			if i := strings.IndexAny(p, ",\"\r\n"); i >= 0 {
 				return recipe{}, fmt.Errorf("podman cannot mount %q: its path has a %q", p, p[i])
 			}
+		}
+	}
+	for _, m := range r.Host.Mounts {
+		// Podman would make a directory there.
+		if _, err := os.Lstat(m.Source); m.Type == mount.TypeBind && err != nil {
+			return recipe{}, fmt.Errorf("bind: %w", err)
 		}
 	}
 	profile, err := seccompFile(e.dir)
@@ -118,15 +125,11 @@ func fromPodmansWords(r recipe, image []string, about sandbox.Info, made contain
 	if extra := foreignEnv(r.Config.Env, image, made.Config.Env); len(extra) > 0 {
 		return made, &sandbox.PolicyError{Promise: "no environment but the box's and the image's", Got: strings.Join(extra, " ")}
 	}
-	if r.Host.Init != nil && !*r.Host.Init && (made.Path != r.Config.Entrypoint[0]) {
-		return made, &sandbox.PolicyError{Promise: "the guest as first process", Got: made.Path}
-	}
 	base, config, h := *made.ContainerJSONBase, *made.Config, *made.HostConfig
 	config.StdinOnce = config.OpenStdin // left out; the guest's end shows it
 	h.CapDrop = r.Host.CapDrop
 	h.CgroupnsMode = r.Host.CgroupnsMode
 	h.MaskedPaths, h.ReadonlyPaths = []string{"/proc/kcore"}, []string{"/proc/sys"}
-	h.Init = r.Host.Init
 	if h.IpcMode == container.IPCModeShareable {
 		h.IpcMode = container.IPCModePrivate // others may be let in; nobody is
 	}

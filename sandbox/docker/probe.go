@@ -58,6 +58,8 @@ var (
 
 // view is a box seen from inside.
 type view struct {
+	id              string              // of the container
+	cgroupV1        bool                // the engine's machine has no cgroup v2
 	files           map[string][]string // lines by path
 	mounts          []*mountinfo.Info
 	there, writable []string
@@ -67,7 +69,7 @@ type view struct {
 // and fails with *sandbox.PolicyError when it is not what the recipe asks for.
 // Nothing but the guest runs yet. The shell is the image's: an image that lies
 // in it deceives only in league with an engine that does not do as it is told.
-func (b *box) probe(ctx context.Context, r recipe) error {
+func (b *box) probe(ctx context.Context, r recipe, about sandbox.Info) error {
 	limit := b.engine.timeouts.Start
 	ctx, cancel := context.WithTimeoutCause(ctx, limit, &lateError{"probe", limit})
 	defer cancel()
@@ -78,7 +80,7 @@ func (b *box) probe(ctx context.Context, r recipe) error {
 	bound := meter{limit: probeBytes}
 	exit, err := b.exec(sandbox.Command{Argv: argv, Stdout: &out}, &bound)
 	if err != nil {
-		return fmt.Errorf("probe: %w", b.verdict(err))
+		return fmt.Errorf("probe: %w", err)
 	}
 	seen, err := parseView(&out)
 	if err != nil || exit.Code != 0 {
@@ -87,6 +89,7 @@ func (b *box) probe(ctx context.Context, r recipe) error {
 			Got:     fmt.Sprintf("exit status %d, %v", exit.Code, err),
 		}
 	}
+	seen.id, seen.cgroupV1 = b.details.ID, about.CgroupVersion == "1"
 	return seen.keeps(r)
 }
 

@@ -2,6 +2,7 @@ package docker
 
 import (
 	"errors"
+	"maps"
 	"slices"
 	"testing"
 
@@ -19,9 +20,7 @@ func honest(r recipe) container.InspectResponse {
 	host.MaskedPaths = []string{"/proc/acpi", "/proc/kcore"}
 	host.ReadonlyPaths = []string{"/proc/bus", "/proc/sys"}
 	config.Labels = map[string]string{"of.the.image": "x"}
-	for k, v := range r.Config.Labels {
-		config.Labels[k] = v
-	}
+	maps.Copy(config.Labels, r.Config.Labels)
 	config.Env = append(slices.Clone(config.Env), "PATH=/bin")
 	made := container.InspectResponse{
 		ContainerJSONBase: &container.ContainerJSONBase{Image: config.Image, HostConfig: &host},
@@ -102,6 +101,7 @@ func TestBrokenPromisesAreNoticed(t *testing.T) {
 		"nothing":        func(m *made) { m.ContainerJSONBase = nil },
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			r := sampleRecipe(t, sampleSpec())
 			m := honest(r)
 			tamper(&m)

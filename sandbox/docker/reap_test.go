@@ -13,20 +13,27 @@ import (
 
 func nobody(string) bool { return false }
 
+// openSDK is the engine's own client, to look at it from outside.
+func openSDK(t *testing.T) *client.Client {
+	t.Helper()
+	sdk, err := client.NewClientWithOpts(client.FromEnv, client.WithAPIVersionNegotiation())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := sdk.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return sdk
+}
+
 func TestReapLeavesOtherInstancesAlone(t *testing.T) {
 	t.Parallel()
 	requireEngine(t)
-	spec := testSpec(t)
 	mine := openEngine(t, docker.Config{})
-	box, err := mine.Open(t.Context(), spec)
-	if err != nil {
-		t.Fatal(err)
-	}
-	other, err := docker.New(docker.Config{Instance: "another", Dir: t.TempDir()})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer other.Close()
+	box, spec := openBox(t, mine)
+	other := openEngine(t, docker.Config{Instance: "another"})
 	if removed, err := other.Reap(t.Context(), nobody); err != nil || len(removed) != 0 {
 		t.Errorf("removed %v, %v", removed, err)
 	}
@@ -40,11 +47,7 @@ func TestReapLeavesOtherInstancesAlone(t *testing.T) {
 func TestReapIsNotFooledByLabels(t *testing.T) {
 	t.Parallel()
 	requireEngine(t)
-	sdk, err := client.NewClientWithOpts(client.FromEnv, client.WithAPIVersionNegotiation())
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer sdk.Close()
+	sdk := openSDK(t)
 	made, err := sdk.ContainerCreate(t.Context(), &container.Config{
 		Image: testImage, Cmd: []string{"true"},
 		Labels: map[string]string{"sandboxrun": "1", "sandboxrun.instance": "spoof", "sandboxrun.owner": "x", "sandboxrun.role": "y"},
@@ -52,12 +55,12 @@ func TestReapIsNotFooledByLabels(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer sdk.ContainerRemove(context.WithoutCancel(t.Context()), made.ID, container.RemoveOptions{Force: true})
-	e, err := docker.New(docker.Config{Instance: "spoof", Dir: t.TempDir()})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer e.Close()
+	t.Cleanup(func() {
+		if err := sdk.ContainerRemove(context.WithoutCancel(t.Context()), made.ID, container.RemoveOptions{Force: true}); err != nil {
+			t.Error(err)
+		}
+	})
+	e := openEngine(t, docker.Config{Instance: "spoof"})
 	if removed, err := e.Reap(t.Context(), nobody); err != nil || len(removed) != 0 {
 		t.Errorf("removed %v, %v", removed, err)
 	}

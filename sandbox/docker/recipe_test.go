@@ -55,7 +55,7 @@ func TestRecipeIsExactlyThis(t *testing.T) {
 	} {
 		s := sampleSpec()
 		change(&s)
-		b, err := json.MarshalIndent(sampleRecipe(t, s), "", "  ")
+		b, err := json.MarshalIndent(sampleRecipe(t, s), "", "  ") //nolint:musttag // read by people only
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -17,11 +17,7 @@ import (
 // explain tells an engine that cannot be reached from one that answered no: the
 // first becomes *sandbox.UnavailableError with a hint, the second is wrapped.
 func (e *Engine) explain(op string, err error) error {
-	var known *sandbox.UnavailableError
-	if errors.As(err, &known) {
-		return fmt.Errorf("%s: %w", op, err)
-	}
-	if !unreachable(err) {
+	if _, known := errors.AsType[*sandbox.UnavailableError](err); known || !unreachable(err) {
 		return fmt.Errorf("%s: %w", op, err)
 	}
 	return &sandbox.UnavailableError{Op: op, Err: err, Hint: e.hint(err)}

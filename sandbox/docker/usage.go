@@ -16,7 +16,7 @@ const (
 	maxDepth = 1000
 	// dirBatch is how many names are read from a directory at a time.
 	dirBatch = 512
-	// blockBytes is the unit of st_blocks, whatever the filesystem. stat(2)
+	// blockBytes is the unit of st_blocks, whatever the filesystem: stat(2).
 	blockBytes = 512
 )
 

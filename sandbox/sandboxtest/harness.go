@@ -44,9 +44,7 @@ func User() sandbox.User {
 // Dir makes a directory that belongs to User and is removed with the test.
 func Dir(t testing.TB) string {
 	t.Helper()
-	// Not t.TempDir: there are characters in the names of tests that some
-	// engines refuse in a path.
-	parent, err := os.MkdirTemp("", "box")
+	parent, err := os.MkdirTemp("", "box") //nolint:usetesting // names of tests hold what some engines refuse in a path
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -75,6 +73,7 @@ func give(t testing.TB, path string) {
 // Spec is a small box with cat as its guest: it echoes its input and lives as
 // long as that is open.
 func Spec(t testing.TB, o Options) sandbox.Spec {
+	t.Helper()
 	return sandbox.Spec{
 		Owner:   "t" + rand.Text(),
 		Role:    "test",
@@ -177,7 +176,7 @@ func processes(t testing.TB, word string) int {
 	n := 0
 	for _, line := range lines {
 		argv, _ := os.ReadFile(line) // may have ended since
-		for _, arg := range bytes.Split(argv, []byte{0}) {
+		for arg := range bytes.SplitSeq(argv, []byte{0}) {
 			if string(arg) == word {
 				n++
 			}

@@ -26,13 +26,13 @@ func (s suite) lifecycleTests() map[string]func(t *testing.T) {
 			// Deaf to signals, with a daemon in a session of its own.
 			script := fmt.Sprintf("trap '' TERM INT HUP; setsid sleep %s & sleep %s & echo up; while :; do sleep 1; done", seconds, seconds)
 			_, err := box.Exec(ctx, sandbox.Command{Argv: []string{"/bin/sh", "-c", script}, Stdout: started})
-			if err != why {
+			if err != why { //nolint:errorlint // the cause itself
 				t.Errorf("got %v", err)
 			}
 			if n := processes(t, seconds); n != 0 {
 				t.Errorf("%d processes left", n)
 			}
-			if _, err := box.try(box.ctx, "true"); err != why {
+			if _, err := box.try(box.ctx, "true"); err != why { //nolint:errorlint // the cause itself
 				t.Errorf("a later exec: %v", err)
 			}
 			NothingLeft(t, box.engine, box.spec)
@@ -56,7 +56,7 @@ func (s suite) lifecycleTests() map[string]func(t *testing.T) {
 						Argv:   []string{"/bin/sh", "-c", "echo up; sleep " + seconds},
 						Stdout: &trigger{fire: func() { close(up) }},
 					})
-					if err != sandbox.ErrClosed {
+					if err != sandbox.ErrClosed { //nolint:errorlint // and nothing around it
 						t.Errorf("got %v", err)
 					}
 				})
@@ -73,7 +73,7 @@ func (s suite) lifecycleTests() map[string]func(t *testing.T) {
 			if n := processes(t, seconds); n != 0 {
 				t.Errorf("%d processes left", n)
 			}
-			if _, err := box.try(box.ctx, "true"); err != sandbox.ErrClosed {
+			if _, err := box.try(box.ctx, "true"); err != sandbox.ErrClosed { //nolint:errorlint // and nothing around it
 				t.Errorf("a later exec: %v", err)
 			}
 		},
@@ -91,9 +91,12 @@ func (s suite) lifecycleTests() map[string]func(t *testing.T) {
 			guest := box.Stdio()
 			r := bufio.NewReader(guest)
 			for _, line := range []string{"hello\n", string(bytes.Repeat([]byte("x"), 100000)) + "\n"} {
-				go io.WriteString(guest, line)
+				sent := say(guest, line)
 				if got, err := r.ReadString('\n'); err != nil || got != line {
 					t.Fatalf("got %d bytes, %v", len(got), err)
+				}
+				if err := <-sent; err != nil {
+					t.Errorf("write: %v", err)
 				}
 			}
 			if err := box.Close(box.ctx); err != nil {
@@ -125,8 +128,11 @@ func (s suite) lifecycleTests() map[string]func(t *testing.T) {
 			box := s.open(t, func(s *sandbox.Spec) {
 				s.Guest = []string{"/bin/sh", "-c", "read line; echo $line >&2; exit 7"}
 			})
-			go io.WriteString(box.Stdio(), "my last words\n")
+			sent := say(box.Stdio(), "my last words\n")
 			got, err := box.try(box.ctx, "sleep 1000")
+			if err := <-sent; err != nil {
+				t.Errorf("write: %v", err)
+			}
 			var ended *sandbox.EndedError
 			if !errors.As(err, &ended) || ended.Code != 7 || ended.Stderr != "my last words" {
 				t.Errorf("got %+v, %v", got, err)
@@ -143,7 +149,7 @@ func (s suite) lifecycleTests() map[string]func(t *testing.T) {
 				"no such tree":         func(s *sandbox.Spec) { s.Tree.Dir += "/missing" },
 				"no such runtime":      func(s *sandbox.Spec) { s.Runtime = "no-such-runtime" },
 				"no tree":              func(s *sandbox.Spec) { s.Tree = sandbox.Tree{} },
-				"a bind of nothing":    func(s *sandbox.Spec) { s.Binds = []sandbox.Bind{{Source: "/no/such/file", Target: "/x"}} },
+				"a bind of nothing":    func(s *sandbox.Spec) { s.Binds = []sandbox.Bind{{Source: s.Tree.Dir + "/missing", Target: "/x"}} },
 				"a bind over the root": func(s *sandbox.Spec) { s.Binds = []sandbox.Bind{{Source: s.Tree.Dir, Target: "/"}} },
 				"an owner with spaces": func(s *sandbox.Spec) { s.Owner = "a b" },
 				"too little free disk": func(s *sandbox.Spec) { s.Limits.FreeBytes = 1 << 60 },
@@ -152,8 +158,7 @@ func (s suite) lifecycleTests() map[string]func(t *testing.T) {
 				change(&spec)
 				engine := s.newEngine(t)
 				if box, err := engine.Open(t.Context(), spec); err == nil {
-					t.Errorf("%s: no error", name)
-					box.Close(t.Context())
+					t.Errorf("%s: no error; close: %v", name, box.Close(t.Context()))
 				} else {
 					t.Logf("%s: %v", name, err)
 				}
@@ -168,7 +173,9 @@ func (s suite) lifecycleTests() map[string]func(t *testing.T) {
 			box, err := engine.Open(t.Context(), spec)
 			if err == nil {
 				_, err = box.Exec(t.Context(), sandbox.Command{Argv: []string{"sleep", "1000"}})
-				box.Close(t.Context())
+				if err := box.Close(t.Context()); err != nil {
+					t.Errorf("close: %v", err)
+				}
 			}
 			if err == nil || !strings.Contains(err.Error(), "/no/such/guest") {
 				t.Errorf("got %v", err)
@@ -187,8 +194,7 @@ func (s suite) lifecycleTests() map[string]func(t *testing.T) {
 		"a name in use is refused and its box untouched": func(t *testing.T) {
 			box := s.open(t, nil)
 			if twin, err := box.engine.Open(box.ctx, box.spec); err == nil {
-				twin.Close(box.ctx)
-				t.Error("no error")
+				t.Errorf("no error; close: %v", twin.Close(box.ctx))
 			}
 			box.want("echo alive", "alive")
 		},
@@ -213,6 +219,16 @@ func (s suite) lifecycleTests() map[string]func(t *testing.T) {
 			}
 		},
 	}
+}
+
+// say writes text while its caller goes on; the channel tells how that ended.
+func say(w io.Writer, text string) <-chan error {
+	sent := make(chan error, 1)
+	go func() {
+		_, err := io.WriteString(w, text)
+		sent <- err
+	}()
+	return sent
 }
 
 // trigger fires once, when something is written.

@@ -101,8 +101,7 @@ func (s suite) wantLimit(box room, limit sandbox.Limit, script string) {
 }
 
 func limitOf(err error) sandbox.Limit {
-	var l *sandbox.LimitError
-	if errors.As(err, &l) {
+	if l, ok := errors.AsType[*sandbox.LimitError](err); ok {
 		return l.Limit
 	}
 	return ""

@@ -54,8 +54,7 @@ type afterAnswer struct {
 // target, without any fault yet, until the test ends.
 func NewFaultProxy(t testing.TB, target string) *FaultProxy {
 	t.Helper()
-	// Not t.TempDir: the path of a unix socket may have 107 bytes.
-	dir, err := os.MkdirTemp("", "fp")
+	dir, err := os.MkdirTemp("", "fp") //nolint:usetesting // the path of a unix socket may have 107 bytes
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -83,14 +82,14 @@ func NewFaultProxy(t testing.TB, target string) *FaultProxy {
 		ModifyResponse: p.rewrite,
 		ErrorLog:       log.New(io.Discard, "", 0),
 	}
-	p.server = &http.Server{
+	p.server = &http.Server{ //nolint:gosec // a client that takes its time is welcome
 		Handler:  http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { p.serve(proxy, w, r) }),
 		ErrorLog: log.New(io.Discard, "", 0),
 	}
 	p.Accept()
 	t.Cleanup(func() {
 		p.Refuse()
-		p.server.Close()
+		_ = p.server.Close() // its listener is closed already
 		p.mu.Lock()
 		for _, conn := range p.engine {
 			conn.Close()
@@ -98,7 +97,9 @@ func NewFaultProxy(t testing.TB, target string) *FaultProxy {
 		p.mu.Unlock()
 		p.served.Wait()
 		transport.CloseIdleConnections()
-		os.RemoveAll(dir)
+		if err := os.RemoveAll(dir); err != nil {
+			t.Error(err)
+		}
 	})
 	return p
 }
@@ -111,7 +112,7 @@ func (p *FaultProxy) Host() string { return "unix://" + p.path }
 func (p *FaultProxy) Refuse() {
 	p.mu.Lock()
 	if p.listener != nil {
-		p.listener.Close()
+		_ = p.listener.Close() // Serve may have closed it
 		p.listener = nil
 	}
 	p.mu.Unlock()
@@ -126,7 +127,7 @@ func (p *FaultProxy) Accept() {
 	if listening {
 		return
 	}
-	l, err := net.Listen("unix", p.path)
+	l, err := net.Listen("unix", p.path) //nolint:noctx // does not wait for anything
 	if err != nil {
 		p.t.Fatal(err)
 	}
@@ -145,7 +146,7 @@ func (p *FaultProxy) Cut() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for c := range p.conns {
-		c.drop()
+		_ = c.drop() // cut already when it fails
 	}
 }
 
@@ -192,7 +193,7 @@ func (p *FaultProxy) serve(next http.Handler, w http.ResponseWriter, r *http.Req
 		if a.match(r) {
 			w.Header().Set("Content-Type", "application/json")
 			w.WriteHeader(a.status)
-			io.WriteString(w, `{"message":"injected fault"}`)
+			_, _ = io.WriteString(w, `{"message":"injected fault"}`) // the client may be gone
 			return
 		}
 	}
