@@ -33,7 +33,8 @@ type Config struct {
 	// users of one engine never reap each other.
 	Instance string
 	// Dir is a private directory for the three constant files that boxes see
-	// in /etc. "" is a directory in the user's cache directory.
+	// in /etc, and for the seccomp profile that Podman reads. "" is a directory
+	// in the user's cache directory.
 	Dir string
 	// Timeouts bounds every call; zero fields take DefaultTimeouts.
 	Timeouts Timeouts

@@ -154,8 +154,10 @@ func (b *box) ended(code int) {
 
 // noticeEnd looks whether the main process has ended. It gives the engine a
 // moment because streams end before the state changes.
-func (b *box) noticeEnd() {
-	for pause := time.Millisecond; pause < 2*time.Second; pause *= 2 {
+func (b *box) noticeEnd() { b.noticeEndWithin(2 * time.Second) }
+
+func (b *box) noticeEndWithin(patience time.Duration) {
+	for pause := time.Millisecond; pause < patience; pause *= 2 {
 		if b.life.Err() != nil {
 			return
 		}

@@ -149,7 +149,7 @@ func (b *box) awaitOutput(r *patientReader, read <-chan error, id string, ended 
 func (b *box) suspectEndBy(err error) {
 	text := err.Error()
 	if errdefs.IsConflict(err) || errdefs.IsNotFound(err) ||
-		strings.Contains(text, "received 409") || strings.Contains(text, "container state improper") {
+		strings.Contains(text, "unable to upgrade") || strings.Contains(text, "container state improper") {
 		b.noticeEnd()
 	}
 }

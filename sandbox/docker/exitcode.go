@@ -20,6 +20,10 @@ const (
 	// askExecErrors is how many failed questions in a row are forgiven.
 	askExecErrors = 5
 
+	// deadMoment is how long an engine may take to know that a box has ended in
+	// which its runtime starts nothing any more.
+	deadMoment = 250 * time.Millisecond
+
 	codeKilled   = 128 + 9  // SIGKILL
 	codeFileSize = 128 + 25 // SIGXFSZ
 )
@@ -88,7 +92,9 @@ func (b *box) settle(state container.ExecInspect) {
 		b.awaitOOM()
 		b.suspectEnd()
 	case state.Pid == 0:
-		// It never started: no such program, or no box to start it in.
+		// It never started: no such program, or no box to start it in. The
+		// process of a runtime with a kernel of its own outlives its box a little.
+		b.noticeEndWithin(deadMoment)
 		b.suspectEnd()
 	case state.ExitCode == codeFileSize:
 		if err := b.disk.check(b); err != nil {

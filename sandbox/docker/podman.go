@@ -16,6 +16,27 @@ import (
 	"sandboxrun/sandbox"
 )
 
+// Podman's Docker-compatible service takes and gives other words than Docker for
+// a part of what a box is; the rest is the same code. This is what differs for
+// those who use a box, as seen with Podman 4.3 run by root:
+//
+//   - Open looks at the box from inside before it hands it out (probe), with the
+//     image's /bin/sh; an image without one cannot be used.
+//   - The runtime is that of the service. One that brings its own kernel, as
+//     gVisor does, cannot be probed and is refused.
+//   - A temporary directory has no limit on its number of files but the memory
+//     they take. There is one more, on /var/tmp.
+//   - A path with a comma, a quote or a line break cannot be mounted.
+//   - With cgroup v1 the box knows its own place among the cgroups; it has no
+//     namespace for them.
+//   - An overlay counts as unsupported for an image that has a /workspace.
+//   - An image's variables that are taken away are empty instead of unset.
+//   - Podman reports no out-of-memory kills: on another machine, where the
+//     kernel's counters cannot be read, they look like any other SIGKILL.
+//   - The monitor of an exec, a small process outside the box, stays for five
+//     minutes after it (exit_command_delay in containers.conf), then goes away.
+//   - Run by anybody but root it sets no ulimits, and is refused for that.
+
 // podman is the Info.Name of Podman's Docker-compatible service.
 const podman = "podman"
 
@@ -115,9 +136,9 @@ func processesAllowed() int64 {
 }
 
 // fromPodmansWords puts what Podman reports of a container into the words Docker
-// would report it in. What Podman leaves out altogether (capabilities, masked
-// and read-only paths, the cgroup namespace) is filled in as asked for: the
-// probe looks at that from inside, before the box is handed out.
+// would report it in. What Podman leaves out altogether (which capabilities are
+// left, masked and read-only paths, the cgroup namespace) is filled in as asked
+// for: the probe looks at that from inside, before the box is handed out.
 func fromPodmansWords(r recipe, image []string, about sandbox.Info, made container.InspectResponse) (container.InspectResponse, error) {
 	if made.ContainerJSONBase == nil || made.HostConfig == nil || made.Config == nil {
 		return made, nil // which is a broken promise of its own

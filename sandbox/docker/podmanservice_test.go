@@ -14,10 +14,12 @@ import (
 	"sandboxrun/sandbox/sandboxtest"
 )
 
-// podmanConf is what Podman needs on a machine without systemd.
+// podmanConf is what Podman needs on a machine without systemd. The delay, in
+// seconds, is how long the monitor of an ended exec stays.
 const podmanConf = `[engine]
 cgroup_manager = "cgroupfs"
 events_logger = "file"
+exit_command_delay = 10
 `
 
 func TestConformancePodman(t *testing.T) {
