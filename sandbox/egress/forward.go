@@ -30,6 +30,12 @@ func (b *broker) forward(w http.ResponseWriter, r *http.Request, c *call) {
 		b.answer(w, c, http.StatusUnauthorized, errNoKey)
 		return
 	}
+	// Otherwise the server closes the request's body as the answer begins (net/http, ResponseController). The transport,
+	// whose last look at that body may still be under way, then takes the request for failed and cuts the answer.
+	if err := http.NewResponseController(w).EnableFullDuplex(); err != nil {
+		b.answer(w, c, http.StatusBadGateway, errUpstream)
+		return
+	}
 	up := &meter{left: b.limits.RequestBody, shared: &b.bytes}
 	req, err := b.upstreamRequest(w, r, c, key, up)
 	if err != nil {
