@@ -7,6 +7,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"path/filepath"
 )
 
 // maxCABundle bounds the CA bundle in bytes; the usual one has 220 kB.
@@ -46,6 +47,18 @@ func HostCABundle(getenv func(string) string) ([]byte, error) {
 		return bundle, nil
 	}
 	return nil, nil
+}
+
+// HostCAPath is the absolute path of the file HostCABundle would read, found by
+// looking only: a named one that is not there is passed over. It is "" when the
+// host has none.
+func HostCAPath(getenv func(string) string) string {
+	for _, path := range append([]string{getenv("SSL_CERT_FILE")}, bundlePaths...) {
+		if fi, err := os.Stat(path); err == nil && fi.Mode().IsRegular() && filepath.IsAbs(path) {
+			return path
+		}
+	}
+	return ""
 }
 
 func readBundle(path string) ([]byte, error) {

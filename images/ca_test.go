@@ -50,3 +50,17 @@ func TestHostCABundleRefusesANamedFileItCannotUse(t *testing.T) {
 		}
 	}
 }
+
+func TestHostCAPathIsTheFileHostCABundleReads(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "ca.pem")
+	if err := os.WriteFile(path, []byte("x"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if got := HostCAPath(certFile(path)); got != path {
+		t.Errorf("HostCAPath() = %q, want the named file", got)
+	}
+	if got := HostCAPath(certFile(path + ".absent")); got == path+".absent" || got != HostCAPath(certFile("")) {
+		t.Errorf("HostCAPath() = %q for a named file that is not there", got)
+	}
+}

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"maps"
 	"os"
-	"path"
 	"runtime"
 	"slices"
 	"time"
@@ -80,7 +79,7 @@ func (b *box) close(ctx context.Context) error {
 	b.stop()
 	<-b.served
 	if err != nil {
-		return &cleanupError{what: "box", err: err}
+		return &cleanupError{what: leftBox, err: err}
 	}
 	return nil
 }
@@ -91,7 +90,7 @@ func (x *run) spec(role string, m gitdiff.Mount) sandbox.Spec {
 	for _, b := range m.Binds {
 		binds = append(binds, sandbox.Bind{Source: b.Source, Target: b.Target})
 	}
-	bundle := x.r.caBundle()
+	bundle := x.r.o.CABundle
 	if bundle != "" {
 		binds = append(binds, sandbox.Bind{Source: bundle, Target: bundlePath})
 	}
@@ -133,17 +132,6 @@ func boxEnv(asked map[string]string, bundle bool) []string {
 // their authority.
 var bundleNames = []string{
 	"SSL_CERT_FILE", "NODE_EXTRA_CA_CERTS", "NPM_CONFIG_CAFILE", "GIT_SSL_CAINFO", "CURL_CA_BUNDLE", "REQUESTS_CA_BUNDLE", "PIP_CERT",
-}
-
-// caBundle is the host's bundle of certificate authorities, "" when none is
-// where such bundles usually are.
-func (r *Runner) caBundle() string {
-	for _, p := range []string{r.o.Getenv("SSL_CERT_FILE"), "/etc/ssl/certs/ca-certificates.crt", "/etc/pki/tls/certs/ca-bundle.crt", "/etc/ssl/ca-bundle.pem"} {
-		if fi, err := os.Stat(p); err == nil && fi.Mode().IsRegular() && path.IsAbs(p) {
-			return p
-		}
-	}
-	return ""
 }
 
 // preferredLayout is the overlay where the engine is likely to mount it: on

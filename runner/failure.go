@@ -36,6 +36,9 @@ func (e *setupError) Error() string {
 	return fmt.Sprintf("setup command %q exited with %d", e.command, *e.code)
 }
 
+// leftBox is what a cleanupError names for a box: it may still run.
+const leftBox = "box"
+
 // cleanupError is a box or tree whose removal could not be confirmed.
 type cleanupError struct {
 	what string

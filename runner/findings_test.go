@@ -108,3 +108,16 @@ func TestTheEchoOfALimitIsNotASecondIssue(t *testing.T) {
 		t.Error(d)
 	}
 }
+
+func TestATreeWhoseBoxMayStillRunIsNotCaptured(t *testing.T) {
+	t.Parallel()
+	x := &run{log: newLog(newJournal(t, wide), nil), tree: &gitdiff.Workspace{}}
+	if x.treeless() {
+		t.Fatal("a tree without a box is to be captured")
+	}
+	// The box was opened, its tunnel failed, and it could not be removed again.
+	x.fail("open", &cleanupError{what: leftBox, err: errors.New("engine gone")})
+	if !x.treeless() {
+		t.Error("the tree would be read while its box may write to it")
+	}
+}

@@ -2,6 +2,7 @@ package runner
 
 import (
 	"context"
+	"slices"
 	"time"
 )
 
@@ -44,9 +45,13 @@ func (x *run) broken() bool { return x.findings.stopped }
 
 func (x *run) boxless() bool { return x.box == nil }
 
+// boxLeft says that a box of this run may still be there: the working one, or
+// one whose removal could not be confirmed.
+func (x *run) boxLeft() bool { return x.box != nil || slices.Contains(x.cleanup, leftBox) }
+
 // treeless says that there is no tree to capture. A tree whose box could not
 // be removed is not captured: it may still change under the reader.
-func (x *run) treeless() bool { return x.tree == nil || x.box != nil }
+func (x *run) treeless() bool { return x.tree == nil || x.boxLeft() }
 
 func (x *run) unverifiable() bool {
 	return x.snapshot == nil || x.findings.halted() || len(x.plan.Verify) == 0

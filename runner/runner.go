@@ -18,7 +18,10 @@ type Options struct {
 	// GuestBinary is the host path of the static program that becomes the main
 	// process of every box (this program itself).
 	GuestBinary string
-	// Getenv reads the host's environment, for keys and the CA bundle.
+	// CABundle is the host path of the authorities boxes shall trust, "" for
+	// those of their image.
+	CABundle string
+	// Getenv reads the host's environment, for keys.
 	Getenv func(string) string
 	// Layout forces how trees reach boxes; "" for the best the engine can do.
 	Layout gitdiff.Layout

@@ -2,7 +2,6 @@ package runner
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -40,13 +39,12 @@ func (x *run) settle() *Result {
 // clear removes the trees and lets go of the repository. The trees of a box that
 // may still run stay: reap takes both when the engine answers again.
 func (x *run) clear() {
-	boxLeft := x.box != nil || slices.Contains(x.cleanup, "box")
-	if x.tree != nil && !boxLeft {
+	if x.tree != nil && !x.boxLeft() {
 		if err := x.tree.Close(); err != nil {
 			x.fail("settle", &cleanupError{what: "tree", err: err})
 		}
 	}
-	if !boxLeft {
+	if !x.boxLeft() {
 		if err := x.r.o.State.RemoveTrees(x.id); err != nil {
 			x.fail("settle", &cleanupError{what: "trees of the run", err: err})
 		}

@@ -9,6 +9,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"sandboxrun/gitdiff"
+	"sandboxrun/images"
 	"sandboxrun/runner"
 	"sandboxrun/sandbox/docker"
 )
@@ -65,7 +66,7 @@ func (p *program) runnerWith(cfg runner.Config, getenv func(string) string, boxe
 		return nil, nil, err
 	}
 	r := runner.New(runner.Options{
-		State: st, Config: cfg, Engine: eng, GuestBinary: guest, Getenv: getenv, Layout: layout, Version: buildVersion().Version,
+		State: st, Config: cfg, Engine: eng, GuestBinary: guest, CABundle: images.HostCAPath(getenv), Getenv: getenv, Layout: layout, Version: buildVersion().Version,
 	})
 	return r, func() { _ = eng.Close() }, nil // only idle connections are left
 }
