@@ -69,6 +69,10 @@ fuzz: ## fuzz every target for FUZZTIME (10s)
 bench: setup ## time whole runs beside docker run and a shell script (minutes)
 	@go run ./scripts/bench
 
+.PHONY: record
+record: setup ## record the real agent CLIs for the replay tests (AGENT=name for one)
+	@scripts/record
+
 .PHONY: clean
 clean: ## remove what was built here; images and installed packages stay
 	@chmod -R u+w .cache 2>/dev/null || true

@@ -31,55 +31,6 @@ type EventSink interface {
 	Emit(e Event)
 }
 
-// Approver decides about tool calls.
-type Approver interface {
-	// Approve returns when the request is decided. A cancelled ctx denies.
-	Approve(ctx context.Context, r ApprovalRequest) Decision
-}
-
-// ApprovalRequest is one tool call an agent asks permission for.
-type ApprovalRequest struct {
-	ID     string // the agent's own id of the request
-	ToolID string // joins tool_call and tool_result events
-	Tool   string
-	Action Action
-	Input  []byte // the exact JSON bytes the agent wants to run
-}
-
-// Decision answers an ApprovalRequest. The zero value denies.
-type Decision struct {
-	Allow  bool
-	Reason string // told to the model on denial
-}
-
-// Info describes an agent.
-type Info struct {
-	Name     string   // short lower-case name, e.g. "claude"
-	Executor string   // profile name, e.g. "CLAUDE_CODE"
-	Title    string   // for people, e.g. "Claude Code"
-	Package  string   // npm package
-	Version  string   // pinned version of the package: the one place it is written
-	BuildArg string   // build argument of the image that carries Version
-	Binary   string   // program in the box
-	Provider string   // provider whose wire it speaks, e.g. "anthropic"
-	Secrets  []string // environment variables a key usually lives in on the host
-	MCPPath  string   // where the CLI reads MCP servers, below HOME
-	Setup    string   // one sentence: how a person gets it ready on the host
-}
-
-// Turn is one prompt and everything the CLI needs to work on it.
-type Turn struct {
-	Prompt    string
-	Model     string // "" for the CLI's default
-	SessionID string // chosen by the runner, a UUID
-	Resume    bool   // continue SessionID instead of starting it
-	BaseURL   string // where the CLI finds its model API, on the box's loopback
-	Token     string // per-run placeholder; the broker swaps the real key in
-	Env       []string
-	Args      []string // additional parameters of the profile
-	Idle      int      // seconds without a frame after which the turn fails; 0 = DefaultIdle
-}
-
 // Outcome is how a turn ended, told by the protocol and by us.
 type Outcome struct {
 	End       End

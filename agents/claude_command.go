@@ -1,13 +1,9 @@
 package agents
 
 import (
-	"maps"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
-
-	"sandboxrun/sandbox"
 )
 
 const (
@@ -22,8 +18,8 @@ const (
 // claudeArgv is the command line of a turn. The profile's arguments come first,
 // so that the ones that keep the repository's settings, hooks and MCP servers
 // out have the last word.
-func claudeArgv(binary string, t Turn) []string {
-	argv := append([]string{binary, "-p"}, t.Args...)
+func claudeArgv(info Info, t Turn) []string {
+	argv := append([]string{info.Binary, "-p"}, t.Args...)
 	if t.Model != "" {
 		argv = append(argv, "--model", t.Model)
 	}
@@ -34,6 +30,13 @@ func claudeArgv(binary string, t Turn) []string {
 	default:
 		argv = append(argv, "--session-id", t.SessionID)
 	}
+	switch {
+	case t.ReadOnly:
+		argv = append(argv, "--permission-mode", "plan")
+	case t.Settings.Bool("dangerously_skip_permissions"):
+		argv = append(argv, "--dangerously-skip-permissions")
+	}
+	argv = append(argv, claudeMCPArgs(t, info.MCPPath)...)
 	return append(argv,
 		"--output-format=stream-json",
 		"--input-format=stream-json",
@@ -46,34 +49,29 @@ func claudeArgv(binary string, t Turn) []string {
 	)
 }
 
-// claudeEnv is the environment of a turn: defaults a profile may change, the
-// profile's own, and what nobody may change.
+// claudeEnv is the environment of a turn.
 func claudeEnv(t Turn) []string {
-	env := map[string]string{
+	return environment(t, map[string]string{
 		"CLAUDE_CODE_MAX_RETRIES": strconv.Itoa(claudeRetries),
 		"API_TIMEOUT_MS":          strconv.FormatInt((t.idle() + claudeLate).Milliseconds(), 10),
 		// Work that goes on after the result would be cut off by its end.
 		"CLAUDE_CODE_DISABLE_BACKGROUND_TASKS": "1",
-	}
-	for _, pair := range t.Env {
-		if name, value, ok := strings.Cut(pair, "="); ok {
-			env[name] = value
-		}
-	}
-	maps.Copy(env, map[string]string{
+	}, map[string]string{
 		"ANTHROPIC_BASE_URL":                       t.BaseURL,
-		"ANTHROPIC_API_KEY":                        t.Token,
+		claudeKeyName(t):                           t.Token,
 		"CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
 		"DISABLE_AUTOUPDATER":                      "1",
-		"HOME":                                     sandbox.Home,
-		"NO_PROXY":                                 "127.0.0.1,localhost,::1",
-	})
-	// A second credential would win over the placeholder.
-	delete(env, "ANTHROPIC_AUTH_TOKEN")
-	delete(env, "CLAUDE_CODE_OAUTH_TOKEN")
-	list := make([]string, 0, len(env))
-	for _, name := range slices.Sorted(maps.Keys(env)) {
-		list = append(list, name+"="+env[name])
+	}, slices.DeleteFunc([]string{"ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "CLAUDE_CODE_OAUTH_TOKEN"}, func(name string) bool {
+		return name == claudeKeyName(t) // a second credential would win over the placeholder
+	})...)
+}
+
+// claudeKeyName is the variable that carries the placeholder. With
+// disable_api_key it is sent as a login's token would be, for gateways that take
+// no keys.
+func claudeKeyName(t Turn) string {
+	if t.Settings.Bool("disable_api_key") {
+		return "ANTHROPIC_AUTH_TOKEN"
 	}
-	return list
+	return "ANTHROPIC_API_KEY"
 }

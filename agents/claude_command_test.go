@@ -10,14 +10,14 @@ import (
 
 func TestClaudeArgvLeavesTheRepositoryNoSay(t *testing.T) {
 	t.Parallel()
-	argv := claudeArgv("claude", Turn{Model: "m", SessionID: "s", Args: []string{"--setting-sources", "project"}})
+	argv := claudeArgv(claude{}.Info(), Turn{Model: "m", SessionID: "s", Args: []string{"--setting-sources", "project"}})
 	want := []string{"claude", "-p", "--setting-sources", "project", "--model", "m", "--session-id", "s",
 		"--output-format=stream-json", "--input-format=stream-json", "--verbose", "--include-partial-messages",
 		"--permission-prompt-tool=stdio", "--setting-sources", "user", "--strict-mcp-config"}
 	if diff := cmp.Diff(want, argv); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
 	}
-	if argv := claudeArgv("claude", Turn{SessionID: "s", Resume: true}); !slices.Contains(argv, "--resume") || slices.Contains(argv, "--session-id") {
+	if argv := claudeArgv(claude{}.Info(), Turn{SessionID: "s", Resume: true}); !slices.Contains(argv, "--resume") || slices.Contains(argv, "--session-id") {
 		t.Errorf("resume = %q", argv)
 	}
 }
@@ -38,7 +38,7 @@ func TestClaudeEnvKeepsEndpointAndPlaceholder(t *testing.T) {
 		"DISABLE_AUTOUPDATER=1",
 		"HOME=/home/agent",
 		"MINE=yes",
-		"NO_PROXY=127.0.0.1,localhost,::1",
+		"NO_PROXY=127.0.0.1,localhost,::1", "no_proxy=127.0.0.1,localhost,::1",
 	}
 	if diff := cmp.Diff(want, env); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)

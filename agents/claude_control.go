@@ -59,6 +59,9 @@ func claudeFailure(id json.RawMessage, message string) any {
 	return claudeResponse{Type: "control_response", Response: claudeResponseInner{Subtype: "error", RequestID: id, Error: message}}
 }
 
+// claudePlanned is the tool by which the model shows its plan and asks to begin.
+const claudePlanned = "ExitPlanMode"
+
 // control handles a request of the CLI. Every request gets an answer, as the
 // CLI waits for one without limit.
 func (c *claudeTurn) control(ctx context.Context, f claudeFrame, text []byte) {
@@ -77,16 +80,22 @@ func (c *claudeTurn) control(ctx context.Context, f claudeFrame, text []byte) {
 		c.send(claudeFailure(f.RequestID, "unsupported control request"))
 		return
 	}
-	if req.ToolName == "AskUserQuestion" {
-		c.deny(f.RequestID, req.ToolUseID, "nobody can answer questions during this run; choose the most reasonable option and say which")
+	input := object(req.Input)
+	target := claudeTarget(input)
+	r := ApprovalRequest{
+		ID: claudeIDText(f.RequestID), ToolID: req.ToolUseID, Tool: req.ToolName, Action: claudeAction(req.ToolName), Input: input,
+		Command: target.Command, Paths: target.paths(),
+	}
+	switch {
+	case req.ToolName == claudeAsk:
+		r.Questions = claudeQuestions(input)
+	case req.ToolName == claudePlanned && c.turn.ReadOnly:
+		// Allowing it would leave the plan mode and begin the work.
+		c.calls.deny(r.ToolID)
+		c.send(claudeSuccess(f.RequestID, claudePermission{Behavior: "deny", Message: "the plan is taken down; this turn ends with it: say it in short and stop"}))
 		return
 	}
-	if len(req.Input) == 0 {
-		req.Input = json.RawMessage("{}")
-	}
-	if refused := c.approvals.ask(ctx, f.RequestID, ApprovalRequest{
-		ID: claudeIDText(f.RequestID), ToolID: req.ToolUseID, Tool: req.ToolName, Action: claudeAction(req.ToolName), Input: req.Input,
-	}); refused != "" {
+	if refused := c.ask(ctx, string(f.RequestID), r); refused != "" {
 		c.strange(text)
 		c.send(claudeFailure(f.RequestID, refused))
 	}
@@ -94,31 +103,16 @@ func (c *claudeTurn) control(ctx context.Context, f claudeFrame, text []byte) {
 
 // answer sends the decision about a tool call: exactly the input that was
 // decided about, or the reason of the denial.
-func (c *claudeTurn) answer(asked *claudeAsked) {
+func (c *claudeTurn) answer(q *asked, d Decision) {
+	id := json.RawMessage(q.key)
 	switch {
-	case !c.approvals.settle(asked):
-	case asked.decision.Allow:
-		c.send(claudeSuccess(asked.id, claudePermission{Behavior: "allow", UpdatedInput: asked.input}))
+	case !d.Allow:
+		c.send(claudeSuccess(id, claudePermission{Behavior: "deny", Message: d.Reason}))
+	case len(q.request.Questions) > 0:
+		c.send(claudeSuccess(id, claudePermission{Behavior: "allow", UpdatedInput: claudeAnswered(q.request, d)}))
 	default:
-		c.deny(asked.id, asked.toolID, asked.decision.Reason)
+		c.send(claudeSuccess(id, claudePermission{Behavior: "allow", UpdatedInput: q.request.Input}))
 	}
-}
-
-// denyAll ends asking: what is open is denied, whatever was decided meanwhile.
-func (c *claudeTurn) denyAll() {
-	for _, asked := range c.approvals.close() {
-		if c.approvals.settle(asked) {
-			c.deny(asked.id, asked.toolID, "the turn is being stopped")
-		}
-	}
-}
-
-func (c *claudeTurn) deny(id json.RawMessage, toolID, reason string) {
-	if reason == "" {
-		reason = "denied"
-	}
-	c.tools.deny(toolID)
-	c.send(claudeSuccess(id, claudePermission{Behavior: "deny", Message: reason}))
 }
 
 // maxClaudeID bounds the id of a request, in bytes of JSON.

@@ -1,7 +1,6 @@
 package agents
 
 import (
-	"errors"
 	"fmt"
 	"net/http"
 	"strings"
@@ -14,19 +13,9 @@ const maxWords = 64 << 10
 
 // claudeEnd collects how a turn ends.
 type claudeEnd struct {
-	stop     *claudeStop   // why we ended it; nil when we did not
 	result   *claudeResult // the last one
 	total    Usage         // of all results
 	apiError string        // the last error of the provider, in the CLI's word
-	left     int           // tool calls without a result when the process ended
-}
-
-// claudeStop is a reason of ours to end a turn.
-type claudeStop struct {
-	end     End
-	code    string
-	message string
-	cause   error // of the context, when that ended
 }
 
 // claudeResult is a result frame. Its subtype says "success" also for failures
@@ -64,11 +53,11 @@ func (c *claudeTurn) result(text []byte) {
 	c.end.usage(r)
 	c.emit(KindUsage, c.end.total)
 	switch {
-	case c.state == claudeStopping:
+	case c.stopping():
 		c.closeInput()
-	case c.state >= claudeClosing:
-	case !r.IsError && (c.tasks > 0 || c.wake || c.tools.count() > 0):
-		c.state = claudeHeld
+	case c.state == turnClosing:
+	case !r.IsError && (c.tasks > 0 || c.wake || c.calls.count() > 0):
+		c.held = true
 	default:
 		c.finish()
 	}
@@ -93,24 +82,16 @@ func (c *claudeTurn) outcome(exit sandbox.Exit, err error, stderr string) Outcom
 		o.Claim = head(r.Result, maxWords)
 	}
 	switch {
-	case c.end.stop != nil:
-		o.End, o.Code, o.Message = c.end.stop.end, c.end.stop.code, c.end.stop.message
-	case err != nil && !errors.Is(err, errKilled):
-		o.End, o.Code, o.Message = EndInterrupted, codeNoResult, err.Error()
-	case r != nil && c.state == claudeHeld:
+	case c.conversation.outcome(&o, err):
+	case r != nil && c.held && c.state == turnRunning:
 		o.End, o.Code = EndFailed, codeNoResult
-		o.Message = fmt.Sprintf("the agent left with %d tool calls and %d background tasks open", c.end.left, c.tasks)
+		o.Message = fmt.Sprintf("the agent left with %d tool calls and %d background tasks open", c.left, c.tasks)
 	case r != nil && (r.IsError || r.Terminal != "completed"):
 		o.End, o.Code, o.Message = EndFailed, claudeCode(r.Status, c.end.apiError), r.message()
 	case r != nil:
 		o.End = EndClean
-	case exit.Code == 0:
-		o.End, o.Code, o.Message = EndFailed, codeNoResult, "the agent left without a result"
 	default:
-		o.End, o.Code, o.Message = EndFailed, codeCrashed, fmt.Sprintf("the agent ended with exit code %d and without a result", exit.Code)
-	}
-	if o.End == EndFailed && r == nil && stderr != "" {
-		o.Message += ": " + stderr
+		o.noEnd(exit, stderr)
 	}
 	o.Message = head(o.Message, maxWords)
 	return o

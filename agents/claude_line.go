@@ -8,35 +8,31 @@ import (
 )
 
 // line handles one line of the CLI's output.
-func (c *claudeTurn) line(ctx context.Context, l line) {
-	if l.dropped > 0 {
-		c.emit(KindTruncated, Truncated{What: "a line of the agent's output", Bytes: l.dropped})
-		return
-	}
+func (c *claudeTurn) line(ctx context.Context, text []byte) {
 	var f claudeFrame
-	if err := decode(l.text, &f); err != nil {
-		c.strange(l.text)
+	if err := decode(text, &f); err != nil {
+		c.strange(text)
 		return
 	}
 	switch f.Type {
 	case "assistant":
-		c.assistant(f, l.text)
+		c.assistant(f, text)
 	case "user":
-		c.user(f, l.text)
+		c.user(f, text)
 	case "system":
-		c.system(f, l.text)
+		c.system(f, text)
 	case "result":
-		c.result(l.text)
+		c.result(text)
 	case "control_request":
-		c.control(ctx, f, l.text)
+		c.control(ctx, f, text)
 	case "control_cancel_request":
-		c.approvals.withdraw(f.RequestID)
+		c.approvals.withdraw(string(f.RequestID))
 	case "control_response":
 		c.response(f)
 	case "stream_event", "tool_progress", "keep_alive":
 		// Signs of life; what they carry comes again as a whole.
 	default:
-		c.strange(l.text)
+		c.strange(text)
 	}
 }
 
@@ -67,7 +63,7 @@ func (c *claudeTurn) system(f claudeFrame, text []byte) {
 	case "api_retry":
 		c.retry(f, text)
 	case "permission_denied":
-		c.tools.deny(f.ToolUseID)
+		c.calls.deny(f.ToolUseID)
 		c.emit(KindSystemMessage, Message{Text: "the agent denied itself a tool call"})
 	case "background_tasks_changed":
 		var b struct {
@@ -117,8 +113,8 @@ func (c *claudeTurn) started(f claudeFrame, text []byte) {
 
 // goesOn notes that the turn goes on: a result that was held back was not its end.
 func (c *claudeTurn) goesOn() {
-	if c.state == claudeHeld {
-		c.state = claudeRunning
+	if c.held {
+		c.held = false
 		c.end.result = nil
 	}
 }
@@ -144,6 +140,6 @@ func (c *claudeTurn) retry(f claudeFrame, text []byte) {
 	kind := strings.ReplaceAll(f.Error, "_", " ")
 	c.emit(KindSystemMessage, Message{Code: f.Error, Text: fmt.Sprintf("%s (%s): retry %d of %d in %s", what, kind, r.Attempt, r.Max, c.pause)})
 	if claudeCode(r.Status, f.Error) == codeAuth {
-		c.stop(claudeStop{end: EndFailed, code: codeAuth, message: what + " (" + kind + ")"})
+		c.stop(stop{end: EndFailed, code: codeAuth, message: what + " (" + kind + ")"})
 	}
 }

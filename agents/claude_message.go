@@ -23,8 +23,8 @@ func (c *claudeTurn) assistant(f claudeFrame, text []byte) {
 			c.emit(KindThinking, Message{Text: b.Thinking, Parent: f.Parent})
 		case b.Type == "text", b.Type == "thinking", b.Type == "redacted_thinking":
 			// Nothing to read.
-		case b.Type == "tool_use" && c.tools.begin(b):
-			c.emit(KindToolCall, ToolCall{ID: b.ID, Tool: b.Name, Action: claudeAction(b.Name), Input: claudeInput(b), Parent: f.Parent})
+		case b.Type == "tool_use" && c.beginTool(b):
+			c.emit(KindToolCall, ToolCall{ID: b.ID, Tool: b.Name, Action: claudeAction(b.Name), Input: object(b.Input), Parent: f.Parent})
 		default:
 			c.strange(raws[i])
 		}
@@ -37,7 +37,7 @@ func (c *claudeTurn) apiError(f claudeFrame, blocks []claudeBlock) {
 	c.emit(KindErrorMessage, Message{Text: said, Code: f.Error, Parent: f.Parent})
 	c.end.apiError = f.Error
 	if claudeCode(f.APIErrorStatus, f.Error) == codeAuth {
-		c.stop(claudeStop{end: EndFailed, code: codeAuth, message: said})
+		c.stop(stop{end: EndFailed, code: codeAuth, message: said})
 	}
 }
 
@@ -54,7 +54,7 @@ func (c *claudeTurn) user(f claudeFrame, text []byte) {
 	for i, b := range blocks {
 		switch {
 		case b.Type == "tool_result":
-			result, output, known := c.tools.finish(b, f, c.state >= claudeStopping)
+			result, output, known := c.finishTool(b, f)
 			if !known {
 				c.strange(raws[i])
 				continue

@@ -19,81 +19,12 @@ import (
 	"sandboxrun/sandbox"
 )
 
-// placeholder is what the box gets instead of a key.
-const placeholder = "sandboxrun-placeholder-1"
-
-// session is one fixed session id; every test has a HOME of its own.
-const session = "5f0c3a52-6d0e-4c7e-9a3f-1d2b8c4e7f60"
-
-// job is one turn of the real CLI against the scripted server.
-type job struct {
-	t         *testing.T
-	server    *modelserver.Server
-	workspace string
-	home      string
-	host      *recorder
-	turn      agents.Turn
-}
-
-// newJob prepares a turn over a workspace with files.
-func newJob(t *testing.T, files map[string]string, steps ...modelserver.Step) *job {
-	t.Helper()
-	t.Parallel()
-	server, err := modelserver.Start(modelserver.Scenario{Name: t.Name(), Steps: steps})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := server.Close(); err != nil {
-			t.Error(err)
-		}
-	})
-	j := &job{t: t, server: server, workspace: t.TempDir(), home: t.TempDir(), host: &recorder{}, turn: agents.Turn{
-		Prompt: "do the work", SessionID: session, BaseURL: server.URL(), Token: placeholder,
-	}}
-	for name, text := range files {
-		path := filepath.Join(j.workspace, name)
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	return j
-}
-
-// run takes the turn in a box of its own.
-func (j *job) run(ctx context.Context) (agents.Outcome, error) {
-	j.t.Helper()
-	claude, ok := agents.Lookup("claude")
-	if !ok {
-		j.t.Fatal("claude is not registered")
-	}
-	return claude.Run(ctx, openBox(j.t, j.workspace, j.home), j.turn, j.host)
-}
-
-// mustRun takes the turn and fails the test on an error.
-func (j *job) mustRun() agents.Outcome {
-	j.t.Helper()
-	o, err := j.run(j.t.Context())
-	if err != nil {
-		j.t.Fatalf("run: %v (%+v)", err, o)
-	}
-	return o
-}
-
 func bash(command string) modelserver.ToolUse {
 	return modelserver.Tool("Bash", map[string]string{"command": command, "description": "run it"})
 }
 
 func write(path, content string) modelserver.ToolUse {
 	return modelserver.Tool("Write", map[string]string{"file_path": sandbox.WorkDir + "/" + path, "content": content})
-}
-
-func (j *job) exists(name string) bool {
-	_, err := os.Lstat(filepath.Join(j.workspace, name))
-	return err == nil
 }
 
 func TestClaudeDoesTheDemoJob(t *testing.T) {
@@ -117,7 +48,7 @@ func TestClaudeDoesTheDemoJob(t *testing.T) {
 	j.turn.Prompt = demo.Instructions
 	o := j.mustRun()
 
-	pinned := agents.All()[0].Info().Version
+	pinned := j.agent.Info().Version
 	if o.End != agents.EndClean || o.Code != "" || o.Version != pinned || o.SessionID != session || o.Model == "" || o.Unknown != 0 {
 		t.Errorf("outcome = %+v, want clean with version %s and session %s", o, pinned, session)
 	}

@@ -2,15 +2,11 @@ package agents
 
 import (
 	"encoding/json"
-	"maps"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 )
-
-// maxOpenTools bounds the calls that are remembered until their result.
-const maxOpenTools = 1024
 
 // claudeActions are the tools whose action their name does not say.
 var claudeActions = map[string]Action{
@@ -32,64 +28,33 @@ func claudeAction(tool string) Action {
 	return ActionOther
 }
 
-func claudeInput(b claudeBlock) json.RawMessage {
-	if len(b.Input) == 0 {
-		return json.RawMessage("{}")
+// beginTool notes a call of the model; false when its id cannot be used.
+func (c *claudeTurn) beginTool(b claudeBlock) bool {
+	action, command := claudeAction(b.Name), ""
+	if action == ActionCommand {
+		command = claudeTarget(b.Input).Command
 	}
-	return b.Input
+	return c.calls.begin(b.ID, action, command)
 }
 
-// claudeTools joins calls with their results. The zero value is ready.
-type claudeTools struct {
-	open   map[string]claudeCall
-	denied map[string]bool // of open calls
+// claudeTool is what a tool's input says about what it touches.
+type claudeTool struct {
+	Command  string `json:"command"`
+	File     string `json:"file_path"`
+	Notebook string `json:"notebook_path"`
+	Path     string `json:"path"`
 }
 
-type claudeCall struct {
-	action  Action
-	command string
+// claudeTarget reads an input; what it cannot read stays empty.
+func claudeTarget(input json.RawMessage) (t claudeTool) {
+	if decode(object(input), &t) != nil {
+		return claudeTool{}
+	}
+	return t
 }
 
-// begin notes a call; false means that its id cannot be used: it is empty, in
-// use, or one too many.
-func (t *claudeTools) begin(b claudeBlock) bool {
-	if t.open == nil {
-		t.open, t.denied = map[string]claudeCall{}, map[string]bool{}
-	}
-	if _, used := t.open[b.ID]; used || b.ID == "" || len(t.open) >= maxOpenTools {
-		return false
-	}
-	call := claudeCall{action: claudeAction(b.Name)}
-	if call.action == ActionCommand {
-		var in struct {
-			Command string `json:"command"`
-		}
-		if decode(claudeInput(b), &in) == nil {
-			call.command = in.Command
-		}
-	}
-	t.open[b.ID] = call
-	return true
-}
-
-// deny marks an open call as denied.
-func (t *claudeTools) deny(id string) {
-	if _, ok := t.open[id]; ok {
-		t.denied[id] = true
-	}
-}
-
-func (t *claudeTools) count() int { return len(t.open) }
-
-// unanswered lists the calls without a result, sorted by id.
-func (t *claudeTools) unanswered() []string { return slices.Sorted(maps.Keys(t.open)) }
-
-// cancel gives a call the result of a turn that ended before it did.
-func (t *claudeTools) cancel(id string) ToolResult {
-	call := t.open[id]
-	delete(t.open, id)
-	delete(t.denied, id)
-	return ToolResult{ID: id, Status: StatusCancelled, Command: call.command}
+func (t claudeTool) paths() []string {
+	return slices.DeleteFunc([]string{t.File, t.Notebook, t.Path}, func(p string) bool { return p == "" })
 }
 
 // claudeOutput is the structured result of Bash.
@@ -106,22 +71,19 @@ type claudeOutput struct {
 // claudeExit is how a failed command's result starts.
 var claudeExit = regexp.MustCompile(`^Exit code (\d{1,3})(?:\n|$)`)
 
-// finish turns a tool_result block into the call's result and, for a command,
-// what it printed. The structured result belongs to the frame's only block.
-func (t *claudeTools) finish(b claudeBlock, f claudeFrame, stopping bool) (r ToolResult, out []CommandOutput, known bool) {
-	call, known := t.open[b.ToolUseID]
+// finishTool turns a tool_result block into the call's result and, for a
+// command, what it printed. The structured result belongs to the frame's only block.
+func (c *claudeTurn) finishTool(b claudeBlock, f claudeFrame) (r ToolResult, out []CommandOutput, known bool) {
+	call, known := c.calls.take(b.ToolUseID)
 	if !known {
 		return r, nil, false
 	}
-	denied := t.denied[b.ToolUseID] || claudeRejected(f, b.ToolUseID)
-	delete(t.open, b.ToolUseID)
-	delete(t.denied, b.ToolUseID)
-
+	denied := call.denied || claudeRejected(f, b.ToolUseID)
 	r = ToolResult{ID: b.ToolUseID, Status: StatusOK, Text: claudeText(b.Content), Command: call.command}
 	var o claudeOutput
 	structured := call.action == ActionCommand && len(f.ToolUseResult) > 0 && f.ToolUseResult[0] == '{' && decode(f.ToolUseResult, &o) == nil
 	switch {
-	case b.IsError && stopping, o.Interrupted:
+	case b.IsError && c.stopping(), o.Interrupted:
 		r.Status = StatusCancelled
 	case b.IsError && denied:
 		r.Status = StatusDenied

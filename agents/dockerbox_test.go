@@ -97,7 +97,9 @@ func (b *dockerBox) Exec(ctx context.Context, c sandbox.Command) (sandbox.Exit, 
 		return sandbox.Exit{}, err
 	}
 	go func() {
-		_, _ = io.Copy(stdin, c.Stdin)
+		if c.Stdin != nil {
+			_, _ = io.Copy(stdin, c.Stdin)
+		}
 		_ = stdin.Close()
 	}()
 	err = cmd.Wait()

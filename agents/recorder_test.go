@@ -94,3 +94,16 @@ func (r *recorder) results(t *testing.T) map[string]agents.ToolResult {
 	}
 	return byCall
 }
+
+// raws returns the frames nobody knew.
+func (r *recorder) raws() []string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	var list []string
+	for _, e := range r.events {
+		if b, ok := e.Data.(json.RawMessage); ok {
+			list = append(list, string(b))
+		}
+	}
+	return list
+}

@@ -1,6 +1,7 @@
 package agents
 
 import (
+	"errors"
 	"fmt"
 	"regexp"
 	"slices"
@@ -27,8 +28,14 @@ var registered registry
 func Register(a Agent) { registered.register(a) }
 
 // Lookup finds an agent by its short name ("claude") or by its executor name
-// ("CLAUDE_CODE"), each spelled exactly so.
-func Lookup(name string) (Agent, bool) { return registered.lookup(name) }
+// ("CLAUDE_CODE"), each spelled exactly so. A name of the form "acp:<command
+// line>" is an agent by itself, see genericACP.
+func Lookup(name string) (Agent, bool) {
+	if a, ok := genericACP(name); ok {
+		return a, true
+	}
+	return registered.lookup(name)
+}
 
 // All returns every registered agent, sorted by short name.
 func All() []Agent { return registered.all() }
@@ -79,12 +86,14 @@ func (i Info) validate() error {
 		return fmt.Errorf("executor name %q does not match %s", i.Executor, executorName)
 	}
 	for field, value := range map[string]string{
-		"title": i.Title, "package": i.Package, "version": i.Version, "build argument": i.BuildArg,
-		"binary": i.Binary, "provider": i.Provider, "setup": i.Setup,
+		"title": i.Title, "package": i.Package, "version": i.Version, "binary": i.Binary, "setup": i.Setup,
 	} {
 		if value == "" {
 			return fmt.Errorf("no %s", field)
 		}
+	}
+	if len(i.Providers) == 0 || len(i.Wires) == 0 {
+		return errors.New("no provider or no wire")
 	}
 	return nil
 }

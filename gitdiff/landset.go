@@ -11,8 +11,9 @@ import (
 	"github.com/go-git/go-git/v5/plumbing/storer"
 )
 
-// maxNewCommits bounds the commits of one landing: the landed one, and those made for a dirty tree before it.
-const maxNewCommits = 16
+// maxNewCommits bounds the commits of one landing: the landed one, and those before it that the user never got or no
+// longer has, such as of a dirty tree or of earlier turns that were not landed.
+const maxNewCommits = 2048
 
 // landingSet collects the objects a commit needs that the user's repository lacks, each after those it names.
 type landingSet struct {

@@ -16,19 +16,6 @@ var predefined = []string{"HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "http_proxy",
 // registry is the argument, and the host variable, that names the npm registry.
 const registry = "NPM_CONFIG_REGISTRY"
 
-// AgentArgs returns, sorted, the names of the arguments that carry the version of
-// an agent. An agent whose argument is not given is left out of the image.
-func AgentArgs() []string {
-	var names []string
-	for name, value := range declaredArgs() {
-		if strings.HasSuffix(name, "_VERSION") && value == "" {
-			names = append(names, name)
-		}
-	}
-	slices.Sort(names)
-	return names
-}
-
 // HostArgs returns the arguments that carry over how this host reaches the
 // network, the proxies and the npm registry, from NAME=value pairs as
 // os.Environ returns them.
@@ -43,14 +30,25 @@ func HostArgs(environ []string) map[string]string {
 	return args
 }
 
-// Check returns an error when Args holds a name the recipe does not know; the
-// builder would only warn, and the image would lack what was asked for.
+// Check returns an error when Args holds a name the recipe does not know (the
+// builder would only warn, and the image would lack what was asked for), and
+// when an agent is there twice or does not fit into the recipe.
 func (b Build) Check() error {
 	declared := declaredArgs()
 	for _, name := range slices.Sorted(maps.Keys(b.Args)) {
 		if _, ok := declared[name]; !ok && !slices.Contains(predefined, name) {
-			return fmt.Errorf("the recipe of %s has no build argument %s", Agent, name)
+			return fmt.Errorf("the recipe of %s has no build argument %s", Name, name)
 		}
+	}
+	seen := map[string]bool{}
+	for _, a := range b.Agents {
+		if err := a.check(); err != nil {
+			return err
+		}
+		if seen[a.Name] {
+			return fmt.Errorf("agent %q is there twice", a.Name)
+		}
+		seen[a.Name] = true
 	}
 	return nil
 }
@@ -58,7 +56,7 @@ func (b Build) Check() error {
 // declaredArgs returns the ARG lines of the recipe and their defaults.
 func declaredArgs() map[string]string {
 	args := map[string]string{}
-	lines := bufio.NewScanner(bytes.NewReader(dockerfile))
+	lines := bufio.NewScanner(bytes.NewReader(recipe))
 	for lines.Scan() {
 		if arg, ok := strings.CutPrefix(lines.Text(), "ARG "); ok {
 			name, value, _ := strings.Cut(strings.TrimSpace(arg), "=")

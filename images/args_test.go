@@ -7,14 +7,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-func TestAgentArgsAreTheVersionsLeftOpen(t *testing.T) {
-	t.Parallel()
-	got := AgentArgs()
-	if !cmp.Equal(got, []string{"CLAUDE_VERSION"}) {
-		t.Errorf("AgentArgs() = %v, want the argument of every agent stage and not NODE_VERSION or NPM_VERSION", got)
-	}
-}
-
 func TestHostArgsTakesOnlyTheWayToTheNetwork(t *testing.T) {
 	t.Parallel()
 	got := HostArgs([]string{
@@ -34,10 +26,10 @@ func TestHostArgsTakesOnlyTheWayToTheNetwork(t *testing.T) {
 
 func TestCheckNamesAnArgumentTheRecipeLacks(t *testing.T) {
 	t.Parallel()
-	if err := (Build{Args: map[string]string{"CLAUDE_VERSION": "1", "BASE_IMAGE": "b"}}).Check(); err != nil {
+	if err := (Build{Args: map[string]string{"NODE_VERSION": "1", "BASE_IMAGE": "b"}}).Check(); err != nil {
 		t.Errorf("declared arguments refused: %v", err)
 	}
-	err := Build{Args: map[string]string{"CLAUDE_VERSION": "1", "NOBODY_VERSION": "2"}}.Check()
+	err := Build{Args: map[string]string{"NODE_VERSION": "1", "NOBODY_VERSION": "2"}}.Check()
 	if err == nil || !strings.Contains(err.Error(), "NOBODY_VERSION") {
 		t.Errorf("Check() = %v, want an error naming NOBODY_VERSION", err)
 	}

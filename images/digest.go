@@ -8,8 +8,8 @@ import (
 	"slices"
 )
 
-// Digest identifies what the image is made of: the recipe, the base image, the CA
-// bundle and the arguments the recipe declares. Arguments that only say how to
+// Digest identifies what the image is made of: the recipe with its agents, the
+// base image, the CA bundle and the arguments the recipe declares. Arguments that only say how to
 // reach the network, the proxies, do not change it. It is lower-case hexadecimal.
 func (b Build) Digest() string {
 	h := sha256.New()
@@ -18,7 +18,7 @@ func (b Build) Digest() string {
 		fmt.Fprintf(h, "%s %d\n", name, len(value))
 		h.Write(value)
 	}
-	field("dockerfile", dockerfile)
+	field("dockerfile", b.Dockerfile())
 	field("base", []byte(b.BaseID))
 	field("ca", b.CABundle)
 	declared := declaredArgs()

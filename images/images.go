@@ -1,28 +1,25 @@
-// Package images holds the recipe of the agent image and turns it into what an
-// engine's build call wants: a context, build arguments and a digest that says
-// whether an image that exists is still the right one. It touches no engine.
+// Package images holds the recipe of the agent image, writes the agents into it,
+// and turns it into what an engine's build call wants: a context, build arguments
+// and a digest that says whether an image that exists is still the right one. It
+// touches no engine and knows no agent.
 package images
 
 import (
 	"archive/tar"
 	"bytes"
-	_ "embed"
 	"fmt"
 	"io"
 )
 
-// Agent is the name of the image this package describes.
-const Agent = "sandboxrun/agent"
+// Name is the name of the image this package describes.
+const Name = "sandboxrun/agent"
 
-// Base is the image Agent starts from when the argument BASE_IMAGE is not given.
+// Base is the image Name starts from when the argument BASE_IMAGE is not given.
 const Base = "debian:bookworm-slim"
 
 // InputsLabel is the image label that holds Build.Digest. An image carrying the
 // digest of today's Build need not be built again.
 const InputsLabel = "sandboxrun.inputs"
-
-//go:embed Dockerfile.agent
-var dockerfile []byte
 
 // Build is everything that goes into one agent image.
 type Build struct {
@@ -32,20 +29,24 @@ type Build struct {
 	// CABundle is PEM, the authorities trusted while building and in the box;
 	// empty keeps those of the base image's distribution. See HostCABundle.
 	CABundle []byte
-	// Args are the build arguments: agent versions by Info.BuildArg and what
-	// HostArgs says. See Check.
+	// Agents are the CLIs the image holds, in any order.
+	Agents []Agent
+	// Args are the build arguments, what HostArgs says among them. See Check.
 	Args map[string]string
 }
 
 // Context returns the build context, a tar stream with a Dockerfile at its root.
-// The same Build gives the same bytes.
+// The same Build gives the same bytes. It fails where Check does.
 func (b Build) Context() (io.Reader, error) {
+	if err := b.Check(); err != nil {
+		return nil, fmt.Errorf("write build context: %w", err)
+	}
 	var buf bytes.Buffer
 	w := tar.NewWriter(&buf)
 	for _, f := range []struct {
 		name string
 		data []byte
-	}{{"Dockerfile", dockerfile}, {"ca.pem", b.CABundle}} {
+	}{{"Dockerfile", b.Dockerfile()}, {"ca.pem", b.CABundle}} {
 		h := &tar.Header{Name: f.name, Mode: 0o644, Size: int64(len(f.data)), Typeflag: tar.TypeReg}
 		if err := w.WriteHeader(h); err != nil {
 			return nil, fmt.Errorf("write build context: %w", err)

@@ -15,11 +15,12 @@ func TestContextHoldsTheRecipeAndTheBundle(t *testing.T) {
 	for name, bundle := range map[string][]byte{"with bundle": []byte("PEM"), "without": nil} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			r, err := Build{CABundle: bundle}.Context()
+			b := Build{CABundle: bundle, Agents: []Agent{sample()}}
+			r, err := b.Context()
 			if err != nil {
 				t.Fatal(err)
 			}
-			want := map[string]string{"Dockerfile": string(dockerfile), "ca.pem": string(bundle)}
+			want := map[string]string{"Dockerfile": string(b.Dockerfile()), "ca.pem": string(bundle)}
 			if diff := cmp.Diff(want, untar(t, r)); diff != "" {
 				t.Errorf("context (-want +got):\n%s", diff)
 			}
@@ -31,7 +32,7 @@ func TestContextIsReproducible(t *testing.T) {
 	t.Parallel()
 	var streams [2][]byte
 	for i := range streams {
-		r, err := Build{CABundle: []byte("PEM")}.Context()
+		r, err := Build{CABundle: []byte("PEM"), Agents: named("b", "a").Agents}.Context()
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -12,9 +12,6 @@ import (
 
 var modelForm = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._:/@\[\]-]{0,127}$`)
 
-// DefaultVariant is the variant of a profile that is used when none is named.
-const DefaultVariant = "DEFAULT"
-
 // UnmarshalJSON reads a bare name or an object.
 func (a *AgentChoice) UnmarshalJSON(data []byte) error {
 	*a = AgentChoice{}
@@ -38,12 +35,13 @@ func agentProblem(name string) string {
 	return fmt.Sprintf("no agent is called %q (there are: %s)", clip(name, 64), strings.Join(known, ", "))
 }
 
-// variantProblem says why no profile has such a variant; "" when it has.
+// variantProblem says why no variant can be called so; "" when one can. Whether
+// the agent has it is the profiles' word.
 func variantProblem(variant string) string {
-	if variant == "" || variant == DefaultVariant {
+	if variant == "" || variantForm.MatchString(variant) {
 		return ""
 	}
-	return fmt.Sprintf("no variant is called %q (there are: %s)", clip(variant, 64), DefaultVariant)
+	return fmt.Sprintf("must match %s", variantForm)
 }
 
 // modelProblem says why a model cannot be called so; "" when it can. A name

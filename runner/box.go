@@ -21,6 +21,9 @@ const (
 	bundlePath = "/.sandboxrun/ca-certificates.crt"
 )
 
+// roleAgent is the role of the working box, whoever works in it.
+const roleAgent = "agent"
+
 // readyBound is how long the guest may take until its listeners answer.
 const readyBound = 30 * time.Second
 
@@ -45,8 +48,8 @@ type box struct {
 
 // openBox starts a box on a tree. routes is what its processes may reach for
 // as long as it lives; nil for nothing.
-func (x *run) openBox(ctx context.Context, role string, tree *gitdiff.Workspace, routes []egress.Route) (*box, error) {
-	sb, err := x.r.o.Engine.Open(ctx, x.spec(role, tree.Mount()))
+func (x *run) openBox(ctx context.Context, role string, tree gitdiff.Mount, routes []egress.Route) (*box, error) {
+	sb, err := x.r.o.Engine.Open(ctx, x.spec(role, tree))
 	if err != nil {
 		return nil, fmt.Errorf("open %s box: %w", role, err)
 	}
@@ -96,12 +99,18 @@ func (x *run) spec(role string, m gitdiff.Mount) sandbox.Spec {
 	}
 	return sandbox.Spec{
 		Owner: x.owner(), Role: role, Image: x.plan.Box.Image, Runtime: x.plan.Box.Runtime, User: boxUser(),
-		Tree:  sandbox.Tree{Dir: m.Dir, Lower: m.Lower, Upper: m.Upper, Work: m.Work},
+		Tree:  sandbox.Tree{Dir: m.Dir, Lower: m.Lower, Upper: m.Upper, Work: m.Work, ReadOnly: x.readOnlyTree(role)},
 		Binds: binds,
 		Guest: []string{guestPath, "guest"}, GuestIsInit: true,
 		Env:    boxEnv(x.plan.Box.Env, bundle != ""),
 		Limits: x.plan.Box.Limits,
 	}
+}
+
+// readOnlyTree says that the working box of a read-only run cannot change its
+// tree. Setup commands may have to: then the captured tree alone is judged.
+func (x *run) readOnlyTree(role string) bool {
+	return role == roleAgent && x.plan.Agent != nil && x.plan.Agent.ReadOnly && len(x.plan.Setup) == 0
 }
 
 // owner names this run to the engine. It carries the identity of the state

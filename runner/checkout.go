@@ -29,8 +29,11 @@ func (x *run) checkout(ctx context.Context) error {
 	if err := x.startDirt(ctx); err != nil {
 		return err
 	}
-	if x.tree, err = x.openTree(ctx, "agent", ""); err != nil {
+	if x.tree, err = x.openTree(ctx, "agent", x.base.Tree); err != nil {
 		return err
+	}
+	if x.session != nil {
+		x.session.begun = true
 	}
 	if _, err := store.Evict(ctx, baseMaxAge, baseMaxBytes); err != nil {
 		x.log.emit("", EventSystemMessage, map[string]any{"text": "old bases could not be removed: " + err.Error()})
@@ -38,11 +41,11 @@ func (x *run) checkout(ctx context.Context) error {
 	return nil
 }
 
-// openTree makes a tree for a box: the base, or another tree over it.
+// openTree makes a tree for a box.
 func (x *run) openTree(ctx context.Context, role, tree string) (*gitdiff.Workspace, error) {
 	user := boxUser()
 	ws, err := x.objects.Workspace(ctx, gitdiff.WorkspaceSpec{
-		Dir: x.r.o.State.TreeDir(x.id, role), Layout: x.layout, Base: x.base, Tree: tree, UID: user.UID, GID: user.GID,
+		Dir: x.r.o.State.TreeDir(x.id, role), Layout: x.layout, Base: x.underlay(), Tree: tree, UID: user.UID, GID: user.GID,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("make %s tree: %w", role, err)
@@ -56,7 +59,7 @@ func (x *run) open(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	b, tree, err := x.boxOn(ctx, "agent", "", x.tree, routes)
+	b, tree, err := x.boxOn(ctx, "agent", x.base.Tree, x.tree, routes)
 	x.tree = tree
 	if err != nil {
 		return err
@@ -72,7 +75,7 @@ func (x *run) open(ctx context.Context) error {
 // tree is made again as plain files, and so are all later ones of this run. It
 // returns the workspace that is in use afterwards, also with an error.
 func (x *run) boxOn(ctx context.Context, role, tree string, ws *gitdiff.Workspace, routes []egress.Route) (*box, *gitdiff.Workspace, error) {
-	b, err := x.openBox(ctx, role, ws, routes)
+	b, err := x.openBox(ctx, role, ws.Mount(), routes)
 	if !errors.Is(err, sandbox.ErrOverlayUnsupported) || x.layout != gitdiff.LayoutOverlay {
 		return b, ws, err
 	}
@@ -84,7 +87,7 @@ func (x *run) boxOn(ctx context.Context, role, tree string, ws *gitdiff.Workspac
 	if ws, err = x.openTree(ctx, role, tree); err != nil {
 		return nil, nil, err
 	}
-	b, err = x.openBox(ctx, role, ws, routes)
+	b, err = x.openBox(ctx, role, ws.Mount(), routes)
 	return b, ws, err
 }
 

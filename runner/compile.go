@@ -1,9 +1,11 @@
 package runner
 
 import (
+	"fmt"
 	"maps"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"sandboxrun/agents"
 	"sandboxrun/sandbox"
@@ -45,11 +47,13 @@ func Compile(t *Task, c Config, o Overrides) (*Plan, error) {
 		Protected:     list(t.ProtectedPaths),
 		Land:          firstSet(o.Land, t.Land, LandBranch),
 		LimitSeconds:  firstSet(t.MaxRuntimeSeconds, defaultRuntimeSeconds),
-		Phases:        planPhases(),
 		Objective:     t.Objective,
 		NotesForHuman: t.NotesForHuman,
 	}
 	plan.planCommands(t.SuggestedCommands)
+	if err := plan.planSession(t, o); err != nil {
+		return nil, err
+	}
 	if plan.Mode == ModeCommand {
 		return plan, nil
 	}
@@ -113,13 +117,48 @@ func (p *Plan) planAgent(t *Task, c Config, o Overrides) error {
 		asked = AgentChoice{}
 	}
 	info := a.Info()
+	variant := firstSet(o.Variant, asked.Variant, VariantDefault)
+	profile, err := c.Profiles.Profile(info, variant)
+	if err != nil {
+		return inputAt("/agent/variant", err.Error())
+	}
+	return p.planTurn(t, c, o, info, asked, variant, profile)
+}
+
+// planTurn says how the chosen agent is run: flags go over the task, the task
+// over the profile.
+func (p *Plan) planTurn(t *Task, c Config, o Overrides, info agents.Info, asked AgentChoice, variant string, profile Profile) error {
+	providers := info.Providers
+	if named := firstSet(asked.Provider, profile.Provider); named != "" {
+		providers = []string{named}
+	}
+	provider, wire, err := c.ProviderFor(providers, info.Wires)
+	if err != nil {
+		return inputAt("/agent", fmt.Sprintf("agent %s: %v", info.Name, err))
+	}
+	if profile.ReadOnly && len(p.Work) > 0 {
+		return inputAt("/execution_mode", fmt.Sprintf("variant %s of %s changes nothing, so there is no place for commands whose changes count", variant, info.Name))
+	}
 	p.Agent = &AgentPlan{
-		Name:     info.Name,
-		Variant:  firstSet(o.Variant, asked.Variant, DefaultVariant),
-		Model:    firstSet(o.Model, asked.Model),
-		Provider: info.Provider,
-		Prompt:   prompt(t, p),
-		Approve:  firstSet(o.Approve, ApproveAuto),
+		Name:      info.Name,
+		Variant:   variant,
+		Model:     firstSet(o.Model, asked.Model, profile.Model),
+		Provider:  provider,
+		Wire:      wire,
+		Approvals: planApprovals(o.Approve, t.Approvals, profile.Approve),
+		ReadOnly:  profile.ReadOnly,
+		Args:      list(profile.AdditionalParams),
+		Env:       map[string]string{},
+		MCP:       []PlannedServer{},
+		Settings:  profile.Settings,
+	}
+	maps.Copy(p.Agent.Env, profile.Env)
+	for _, s := range mcpServers(profile.MCPServers, t.MCPServers) {
+		p.Agent.MCP = append(p.Agent.MCP, PlannedServer{Name: s.Name, Server: s})
+	}
+	p.Agent.Prompt = prompt(t, p)
+	if profile.AppendPrompt != "" {
+		p.Agent.Prompt += "\n" + strings.TrimSpace(profile.AppendPrompt) + "\n"
 	}
 	return nil
 }

@@ -157,8 +157,8 @@ func TestAnotherAgentInheritsNothing(t *testing.T) {
 func TestBadFlagsAreListedAtOnce(t *testing.T) {
 	t.Parallel()
 	_, err := Compile(decodeFile(t, "small"), DefaultConfig(), Overrides{
-		Agent: "nobody", Variant: "PLAN", Model: "-x", Base: "--all", Session: "s", Land: "push",
-		Runtime: "../runc", AllowHosts: []string{"http://x"}, Approve: "ask",
+		Agent: "nobody", Variant: "plan", Model: "-x", Base: "--all", Session: "../s", Land: "push",
+		Runtime: "../runc", AllowHosts: []string{"http://x"}, Approve: "maybe",
 	})
 	var text strings.Builder
 	for _, d := range inputDetails(t, err) {
@@ -168,5 +168,24 @@ func TestBadFlagsAreListedAtOnce(t *testing.T) {
 		if !strings.Contains(text.String(), flag+" ") {
 			t.Errorf("%s is not reported in:\n%s", flag, text.String())
 		}
+	}
+}
+
+func TestAnUnknownVariantListsTheKnownOnes(t *testing.T) {
+	t.Parallel()
+	_, err := Compile(decodeFile(t, "code"), DefaultConfig(), Overrides{Agent: "claude", Variant: "NOBODY"})
+	details := inputDetails(t, err)
+	if len(details) != 1 || details[0].Path != "/agent/variant" || !strings.Contains(details[0].Message, "(there are: DEFAULT, PLAN, ROUTER, SUPERVISED)") {
+		t.Errorf("details = %+v", details)
+	}
+}
+
+func TestAReadOnlyVariantHasNoPlaceForCommandsThatChange(t *testing.T) {
+	t.Parallel()
+	task := decodeFile(t, "code")
+	task.ExecutionMode, task.SuggestedCommands = ModeMixed, []string{"make"}
+	_, err := Compile(task, DefaultConfig(), Overrides{Variant: VariantPlan})
+	if details := inputDetails(t, err); len(details) != 1 || details[0].Path != "/execution_mode" {
+		t.Errorf("details = %+v", details)
 	}
 }

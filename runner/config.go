@@ -9,6 +9,8 @@ type Config struct {
 	Providers    map[string]Provider `json:"providers"`
 	Box          BoxConfig           `json:"box"`
 	Serve        ServeConfig         `json:"serve"`
+	// Profiles come from a file of their own.
+	Profiles Profiles `json:"-"`
 }
 
 // BoxConfig is what boxes get where a task asks for nothing else.
@@ -40,10 +42,7 @@ type ServeConfig struct {
 func DefaultConfig() Config {
 	return Config{
 		DefaultAgent: "claude",
-		Providers: map[string]Provider{
-			// API base of platform.claude.com/docs/en/api/overview; the variables are Claude Code's own.
-			"anthropic": {BaseURL: "https://api.anthropic.com", KeyEnv: "ANTHROPIC_API_KEY"},
-		},
+		Providers:    defaultProviders(),
 		Box: BoxConfig{
 			Image: "sandboxrun/agent", Memory: 2 << 30, CPUs: 2, PIDs: 512, Disk: 4 << 30,
 			Network: NetworkConfig{Allow: []string{}},
@@ -62,6 +61,9 @@ func (c Config) over(base Config) Config {
 		out.Providers[name] = p.over(base.Providers[name])
 	}
 	out.Box = c.Box.over(base.Box)
+	if c.Profiles.user != nil {
+		out.Profiles = c.Profiles
+	}
 	out.Serve.MaxParallel = firstSet(c.Serve.MaxParallel, base.Serve.MaxParallel)
 	if c.Serve.RepoRoots != nil {
 		out.Serve.RepoRoots = c.Serve.RepoRoots

@@ -16,11 +16,6 @@ const (
 	EnvRuntime  = "SANDBOXRUN_RUNTIME"   // box.runtime
 )
 
-// baseURLEnv names the variables that carry providers' base_url. They are the
-// ones the agents' own programs read: a key for a gateway lives in the same
-// environment as the gateway's address, and must not be sent anywhere else.
-var baseURLEnv = map[string]string{"anthropic": "ANTHROPIC_BASE_URL"}
-
 // LoadConfig reads the user's configuration: defaults, over them the file, over
 // that the environment. A file that is not there is no error unless the
 // environment names it. Errors are *InputError, or failures of reading.
@@ -47,6 +42,9 @@ func LoadConfig(getenv func(string) string) (Config, error) {
 			return Config{}, err
 		}
 		c = file.over(c)
+	}
+	if c.Profiles, err = loadProfiles(getenv); err != nil {
+		return Config{}, err
 	}
 	return c.withEnvironment(getenv)
 }
@@ -118,10 +116,13 @@ func (c Config) withEnvironment(getenv func(string) string) (Config, error) {
 	}
 	note(EnvImage, imageProblem(env.Box.Image))
 	note(EnvRuntime, runtimeProblem(env.Box.Runtime))
-	for provider, variable := range baseURLEnv {
-		if url := getenv(variable); url != "" {
-			note(variable, urlProblem(url))
-			env.Providers[provider] = Provider{BaseURL: url}
+	for name, b := range builtinProviders() {
+		if b.baseURLEnv == "" {
+			continue
+		}
+		if url := getenv(b.baseURLEnv); url != "" {
+			note(b.baseURLEnv, urlProblem(url))
+			env.Providers[name] = Provider{BaseURL: url}
 		}
 	}
 	if err := p.err("the environment is not valid", ""); err != nil {
@@ -137,11 +138,7 @@ func (c Config) validate(p *problems) {
 		}
 	}
 	for name, provider := range c.Providers {
-		if provider.BaseURL != "" {
-			if why := urlProblem(provider.BaseURL); why != "" {
-				p.add("/providers/"+name+"/base_url", "%s", why)
-			}
-		}
+		provider.validate("/providers/"+name, name, p)
 	}
 	c.Box.request().validate("/box", p)
 	for i, root := range c.Serve.RepoRoots {

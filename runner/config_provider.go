@@ -1,22 +1,85 @@
 package runner
 
 import (
-	"errors"
 	"fmt"
 	"net/url"
+	"slices"
 	"strings"
+
+	"sandboxrun/agents"
+	"sandboxrun/sandbox/egress"
 )
 
-// Provider says where a model API is and where its key comes from.
+// Provider says where a model API is, which wires it speaks and where its key
+// comes from.
 type Provider struct {
-	BaseURL  string `json:"base_url,omitempty"`  // called by the broker on this host
-	KeyEnv   string `json:"key_env,omitempty"`   // variable of this host's environment
-	KeyFile  string `json:"key_file,omitempty"`  // file nobody else may read
-	UseLogin bool   `json:"use_login,omitempty"` // the agent's own login; not available yet
+	BaseURL  string        `json:"base_url,omitempty"`  // called by the broker on this host
+	KeyEnv   string        `json:"key_env,omitempty"`   // variable of this host's environment
+	KeyFile  string        `json:"key_file,omitempty"`  // file nobody else may read
+	UseLogin bool          `json:"use_login,omitempty"` // of the vendor's own program on this host
+	Wires    []agents.Wire `json:"wires,omitempty"`     // empty for those its name stands for
 }
 
-// maxKey bounds a key, in bytes. Tokens of gateways can be long.
-const maxKey = 16 << 10
+// builtinProvider is a provider that goes without configuration, or without
+// most of it.
+type builtinProvider struct {
+	Provider
+	baseURLEnv string // variable that carries its base_url
+	keyEnvToo  string // variable that counts while the default key_env is not set
+}
+
+// builtinProviders are the providers this program knows by name. The variables
+// are those the vendors' own programs read: a key for a gateway lives in the
+// same environment as the gateway's address, and must not be sent anywhere else.
+// Copilot and Droid bring models of their vendors, which no broker can serve;
+// with a base_url they use the model APIs there instead.
+func builtinProviders() map[string]builtinProvider {
+	every := []agents.Wire{agents.WireOpenAIChat, agents.WireOpenAIResponses, agents.WireAnthropicMessages}
+	return map[string]builtinProvider{
+		"anthropic": {
+			Provider: Provider{
+				BaseURL: "https://api.anthropic.com", KeyEnv: "ANTHROPIC_API_KEY",
+				Wires: []agents.Wire{agents.WireAnthropicMessages},
+			},
+			baseURLEnv: "ANTHROPIC_BASE_URL", keyEnvToo: envClaudeLogin,
+		},
+		"openai": {
+			Provider: Provider{
+				BaseURL: "https://api.openai.com/v1", KeyEnv: "OPENAI_API_KEY",
+				Wires: []agents.Wire{agents.WireOpenAIResponses, agents.WireOpenAIChat},
+			},
+			baseURLEnv: "OPENAI_BASE_URL",
+		},
+		"google": {
+			Provider: Provider{
+				BaseURL: "https://generativelanguage.googleapis.com", KeyEnv: "GEMINI_API_KEY",
+				Wires: []agents.Wire{agents.WireGoogleGenerate},
+			},
+			baseURLEnv: "GOOGLE_GEMINI_BASE_URL", keyEnvToo: "GOOGLE_API_KEY",
+		},
+		"factory": {Provider: Provider{KeyEnv: "FACTORY_MODEL_API_KEY", Wires: every}},
+		"github":  {Provider: Provider{KeyEnv: "COPILOT_PROVIDER_API_KEY", Wires: every}},
+	}
+}
+
+// defaultProviders are the providers of a configuration that names none. Their
+// wires follow from their names.
+func defaultProviders() map[string]Provider {
+	all := map[string]Provider{}
+	for name, b := range builtinProviders() {
+		b.Wires = nil
+		all[name] = b.Provider
+	}
+	return all
+}
+
+// served lists the wires the provider of that name speaks.
+func (p Provider) served(name string) []agents.Wire {
+	if len(p.Wires) > 0 {
+		return p.Wires
+	}
+	return builtinProviders()[name].Wires
+}
 
 // over returns p where p decides and base where it does not. Whoever names a
 // file means that file: a default variable does not come before it.
@@ -24,50 +87,53 @@ func (p Provider) over(base Provider) Provider {
 	if p.KeyEnv != "" || p.KeyFile != "" || p.UseLogin {
 		base.KeyEnv, base.KeyFile, base.UseLogin = "", "", false
 	}
+	wires := p.Wires
+	if len(wires) == 0 {
+		wires = base.Wires
+	}
 	return Provider{
 		BaseURL:  firstSet(p.BaseURL, base.BaseURL),
 		KeyEnv:   firstSet(p.KeyEnv, base.KeyEnv),
 		KeyFile:  firstSet(p.KeyFile, base.KeyFile),
 		UseLogin: p.UseLogin || base.UseLogin,
+		Wires:    wires,
 	}
 }
 
-// Key returns the provider's key: the variable's value, otherwise the file's.
-// Surrounding white space is dropped. The error says what to set and never
-// holds anything of a key.
-func (p Provider) Key(getenv func(string) string) (string, error) {
-	if p.UseLogin {
-		return "", errors.New("use_login is not available in this version; name a key with key_env or key_file")
-	}
-	if p.KeyEnv != "" {
-		if key := strings.TrimSpace(getenv(p.KeyEnv)); key != "" {
-			return validKey("variable "+p.KeyEnv, key)
+// validate says what is wrong with the provider of that name, at its pointer.
+func (p Provider) validate(at, name string, add *problems) {
+	_, builtin := builtinProviders()[name]
+	if p.BaseURL != "" {
+		if why := urlProblem(p.BaseURL); why != "" {
+			add.add(at+"/base_url", "%s", why)
 		}
 	}
-	if p.KeyFile != "" {
-		data, err := readPrivate(p.KeyFile, maxKey)
-		if err != nil {
-			return "", fmt.Errorf("read key_file: %w", err)
+	for i, w := range p.Wires {
+		if !slices.Contains(egress.Wires(), egress.Wire(w)) {
+			add.add(fmt.Sprintf("%s/wires/%d", at, i), "no wire is called %q (there are: %s)", clip(string(w), 64), listed(egress.Wires()))
 		}
-		return validKey("file "+p.KeyFile, strings.TrimSpace(string(data)))
 	}
-	if p.KeyEnv == "" {
-		return "", errors.New("neither key_env nor key_file is configured")
+	if p.UseLogin && loginFiles[name] == nil {
+		add.add(at+"/use_login", "there is no login to use for provider %s; name a key with key_env or key_file", name)
 	}
-	return "", fmt.Errorf("variable %s is not set", p.KeyEnv)
+	if builtin {
+		return
+	}
+	if p.BaseURL == "" {
+		add.add(at+"/base_url", "is required: %s is no provider this program knows", clip(name, 64))
+	}
+	if len(p.Wires) == 0 {
+		add.add(at+"/wires", "is required: %s is no provider this program knows (there are: %s)", clip(name, 64), listed(egress.Wires()))
+	}
 }
 
-// validKey refuses what cannot be sent as the value of an HTTP header.
-func validKey(where, key string) (string, error) {
-	switch {
-	case key == "":
-		return "", fmt.Errorf("%s holds no key", where)
-	case len(key) > maxKey:
-		return "", fmt.Errorf("%s holds more than %d bytes", where, maxKey)
-	case strings.ContainsFunc(key, func(r rune) bool { return r <= ' ' || r > '~' }):
-		return "", fmt.Errorf("%s holds characters that no key has", where)
+// listed writes names for people.
+func listed[T ~string](names []T) string {
+	var texts []string
+	for _, n := range names {
+		texts = append(texts, string(n))
 	}
-	return key, nil
+	return strings.Join(texts, ", ")
 }
 
 // urlProblem says why a base_url cannot be called; "" when it can.

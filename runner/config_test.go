@@ -5,10 +5,12 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
-	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"sandboxrun/agents"
 )
 
 // environ makes a getenv of a map.
@@ -31,7 +33,7 @@ func TestConfigWithoutAFileIsTheDefault(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(DefaultConfig(), got); diff != "" {
+	if diff := cmp.Diff(DefaultConfig(), got, cmpopts.IgnoreUnexported(Profiles{})); diff != "" {
 		t.Errorf("config (-want +got):\n%s", diff)
 	}
 	if doc, err := EncodeDocument(got); err != nil || ValidateDocument("config", doc) != nil {
@@ -43,29 +45,32 @@ func TestConfigFileGoesOverDefaultsAndEnvironmentOverBoth(t *testing.T) {
 	t.Parallel()
 	path := writeConfig(t, `{
 	  "$schema": "x", "default_agent": "CLAUDE_CODE",
-	  "providers": {"anthropic": {"key_file": "/k"}, "openai": {"base_url": "http://127.0.0.1:1", "key_env": "K"}},
+	  "providers": {"anthropic": {"key_file": "/k"}, "openai": {"base_url": "http://127.0.0.1:1", "key_env": "K"},
+	    "mine": {"base_url": "http://mine.example", "key_env": "M", "wires": ["openai-chat"]}},
 	  "box": {"image": "a/b:c", "runtime": "runsc", "memory": "1g", "cpus": 0.5, "network": {"allow": ["x.example"], "allow_private": true}},
 	  "serve": {"max_parallel": 7, "repo_roots": ["/srv"]}
 	}`)
 	got, err := LoadConfig(environ(map[string]string{
 		EnvConfig: path, EnvAgent: "claude", EnvRuntime: "runc", "ANTHROPIC_BASE_URL": "http://gateway.example/a",
+		"GOOGLE_GEMINI_BASE_URL": "http://gateway.example/g",
 	}))
 	if err != nil {
 		t.Fatal(err)
 	}
 	want := Config{
 		DefaultAgent: "claude",
-		Providers: map[string]Provider{
-			"anthropic": {BaseURL: "http://gateway.example/a", KeyFile: "/k"},
-			"openai":    {BaseURL: "http://127.0.0.1:1", KeyEnv: "K"},
-		},
+		Providers:    maps.Clone(DefaultConfig().Providers),
 		Box: BoxConfig{
 			Image: "a/b:c", Runtime: "runc", Memory: 1 << 30, CPUs: 0.5, PIDs: 512, Disk: 4 << 30,
 			Network: NetworkConfig{Allow: []string{"x.example"}, AllowPrivate: true},
 		},
 		Serve: ServeConfig{MaxParallel: 7, RepoRoots: []string{"/srv"}},
 	}
-	if diff := cmp.Diff(want, got); diff != "" {
+	want.Providers["anthropic"] = Provider{BaseURL: "http://gateway.example/a", KeyFile: "/k"}
+	want.Providers["openai"] = Provider{BaseURL: "http://127.0.0.1:1", KeyEnv: "K"}
+	want.Providers["google"] = Provider{BaseURL: "http://gateway.example/g", KeyEnv: "GEMINI_API_KEY"}
+	want.Providers["mine"] = Provider{BaseURL: "http://mine.example", KeyEnv: "M", Wires: []agents.Wire{agents.WireOpenAIChat}}
+	if diff := cmp.Diff(want, got, cmpopts.IgnoreUnexported(Profiles{})); diff != "" {
 		t.Errorf("config (-want +got):\n%s", diff)
 	}
 }
@@ -111,7 +116,10 @@ func TestBadConfigIsRefused(t *testing.T) {
 	}{
 		{"unknown and twice", nil, `{"boks":{},"box":{"cpus":1,"cpus":2,"image":"-x"}}`, []string{"/boks", "/box/cpus", "/box/image"}},
 		{"urls", nil, `{"providers":{"anthropic":{"base_url":"http://u:p@x"},"openai":{"base_url":"https://x?y=1"},"mine":{}}}`,
-			[]string{"/providers/mine", "/providers/anthropic/base_url", "/providers/openai/base_url"}},
+			[]string{"/providers/mine/base_url", "/providers/mine/wires", "/providers/anthropic/base_url", "/providers/openai/base_url"}},
+		{"providers of one's own", nil, `{"providers":{"Mine":{},"a":{"base_url":"http://a","wires":["telex"]},"b":{"base_url":"http://b","wires":[]},"c":{"wires":["openai-chat"],"use_login":true},
+			"github":{"use_login":true},"d":{"base_url":"http://d","wires":["openai-chat","openai-chat"]}}}`,
+			[]string{"/providers/Mine", "/providers/a/wires/0", "/providers/b/wires", "/providers/c/base_url", "/providers/c/use_login", "/providers/github/use_login", "/providers/d/wires"}},
 		{"semantics", nil, `{"default_agent":"nobody","box":{"memory":"1k","network":{"allow":["*"]}},"serve":{"repo_roots":["/a/../b"]}}`,
 			[]string{"/default_agent", "/box/memory", "/box/network/allow/0", "/serve/repo_roots/0"}},
 		{"not JSON", nil, `box: {}`, []string{""}},
@@ -161,54 +169,5 @@ func TestStateDirFollowsTheXDGRules(t *testing.T) {
 		if got != tt.want || (err == nil) != (tt.want != "") {
 			t.Errorf("StateDir(%v) = %q, %v, want %q", tt.vars, got, err, tt.want)
 		}
-	}
-}
-
-func TestProviderKeys(t *testing.T) {
-	t.Parallel()
-	dir := t.TempDir()
-	file := func(name, text string, mode os.FileMode) string {
-		path := filepath.Join(dir, name)
-		if err := os.WriteFile(path, []byte(text), mode); err != nil {
-			t.Fatal(err)
-		}
-		return path
-	}
-	env := environ(map[string]string{"KEY": " from-env\n", "BAD": "secret two", "BLANK": " "})
-	tests := []struct {
-		name, want, message string
-		p                   Provider
-	}{
-		{"variable", "from-env", "", Provider{KeyEnv: "KEY"}},
-		{"file", "from-file", "", Provider{KeyFile: file("good", "from-file\n", 0o600)}},
-		{"variable before file", "from-env", "", Provider{KeyEnv: "KEY", KeyFile: filepath.Join(dir, "good")}},
-		{"file when the variable is blank", "from-file", "", Provider{KeyEnv: "BLANK", KeyFile: filepath.Join(dir, "good")}},
-		{"unset variable", "", "variable NONE is not set", Provider{KeyEnv: "NONE"}},
-		{"nothing configured", "", "neither key_env nor key_file", Provider{}},
-		{"login", "", "use_login is not available", Provider{UseLogin: true, KeyEnv: "KEY"}},
-		{"missing file", "", "no such file", Provider{KeyFile: filepath.Join(dir, "none")}},
-		{"readable by others", "", "chmod 600", Provider{KeyFile: file("open", "k", 0o644)}},
-		{"empty file", "", "holds no key", Provider{KeyFile: file("empty", "\n", 0o600)}},
-		{"endless file", "", "bytes", Provider{KeyFile: file("long", strings.Repeat("k", maxKey+1), 0o600)}},
-		{"device", "", "not a regular file", Provider{KeyFile: "/dev/zero"}},
-		{"no header value", "", "no key has", Provider{KeyEnv: "BAD"}},
-	}
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			t.Parallel()
-			got, err := tt.p.Key(env)
-			if tt.message == "" {
-				if got != tt.want || err != nil {
-					t.Errorf("Key = %q, %v, want %q", got, err, tt.want)
-				}
-				return
-			}
-			if err == nil || !strings.Contains(err.Error(), tt.message) {
-				t.Errorf("error %v, want %q in it", err, tt.message)
-			}
-			if got != "" || err != nil && strings.Contains(err.Error(), "secret") {
-				t.Errorf("error %q holds the key", err)
-			}
-		})
 	}
 }

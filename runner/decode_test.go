@@ -142,11 +142,11 @@ func TestDecodeListsAllProblemsAtOnce(t *testing.T) {
 	  "context": {"repo_root": "rel/ative", "files_of_interest": ["ok", "../etc/passwd", 3], "base": "-x"},
 	  "constraints": ["fine", {"kind": "nope"}, {"kind": "max_files_changed"}, {"kind": "paths_allowed", "paths": ["/abs"]}],
 	  "acceptance_criteria": [{"command": "a", "expect_exit": 256}, {"expect_exit": 0}, {"command": "b"}, {"command": "b", "expect_exit": 2}],
-	  "execution_mode": "mixed", "max_runtime_seconds": 0, "agent": {"name": "nobody", "variant": "PLAN"},
+	  "execution_mode": "mixed", "max_runtime_seconds": 0, "agent": {"name": "nobody", "variant": "plan!"},
 	  "protected_paths": ["[", "a/../b"],
 	  "box": {"memory": "1m", "disk": "much", "cpus": -1, "pids": 3, "network": {"allow": ["http://x", "ok.example"]},
 	          "env": {"A-B": "1", "HOME": "/", "http_proxy": "x", "ANTHROPIC_API_KEY": "k", "FINE": 3}},
-	  "land": "push", "session_id": "s"
+	  "land": "push", "session_id": "../s"
 	}`))
 	want := []string{
 		"/Objective", "/bogus", "/objective", "/context/files_of_interest/2", "/constraints/1/kind",

@@ -59,7 +59,14 @@ func (x *run) endDirt() {
 	}
 	x.findings.add(note, Issue{Type: IssueConflict, Code: CodeDirtyTree,
 		Description:     "uncommitted changes are not part of this run: " + text,
-		SuggestedAction: "commit them, or set context.include_dirty"})
+		SuggestedAction: x.dirtAdvice()})
+}
+
+func (x *run) dirtAdvice() string {
+	if x.session != nil && len(x.session.doc.Runs) > 0 {
+		return "commit them; a session goes on from its own files"
+	}
+	return "commit them, or set context.include_dirty"
 }
 
 // dirtText says in words what differs, "" when nothing does.

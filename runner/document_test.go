@@ -140,7 +140,7 @@ func TestEventKindsAreThoseOfTheSchema(t *testing.T) {
 
 func TestEveryPhaseIsInTheEventSchema(t *testing.T) {
 	t.Parallel()
-	for _, ph := range planPhases() {
+	for _, ph := range planPhases(true) {
 		doc := mustJSON(t, Event{Seq: 1, Time: noon, Run: "r", Phase: ph.Name, Kind: "raw"})
 		if err := ValidateDocument("event", []byte(doc)); err != nil {
 			t.Errorf("%s: %v", ph.Name, err)
@@ -167,11 +167,13 @@ func TestSchemasKnowWhatIsRegistered(t *testing.T) {
 	defaults := DefaultConfig().Providers
 	for _, a := range agents.All() {
 		info := a.Info()
-		if providers[info.Provider] == nil {
-			t.Errorf("the schema does not know provider %s of agent %s", info.Provider, info.Name)
+		for _, name := range info.Providers {
+			if _, ok := defaults[name]; !ok || providers[name] == nil {
+				t.Errorf("the schema or the default configuration does not know provider %s of agent %s", name, info.Name)
+			}
 		}
-		if defaults[info.Provider].BaseURL == "" {
-			t.Errorf("provider %s of agent %s has no default", info.Provider, info.Name)
+		if _, _, err := DefaultConfig().ProviderFor(info.Providers, info.Wires); err != nil && info.Name != "droid" { // its vendor's models need its vendor
+			t.Errorf("agent %s, by default: %v", info.Name, err)
 		}
 	}
 }

@@ -20,6 +20,7 @@ const (
 	CodeTreeTooLarge     = "tree_too_large"     // the tree left by the work exceeds the capture's budget
 	CodeJournalLost      = "journal_lost"       // events could not be written down
 	CodeIssuesOmitted    = "issues_omitted"     // more was found than a result lists
+	CodeSessionLost      = "session_lost"       // a conversation could not be kept or restored
 	CodeDirtyTree        = "dirty_tree"         // the user has uncommitted changes the run did not see
 )
 

@@ -73,25 +73,22 @@ func (x *run) record(r egress.Record) {
 		"cache_write_tokens": r.CacheWriteTokens, "duration_ms": r.Duration.Milliseconds()})
 }
 
-// providerRoutes makes the broker's route of each provider whose wire it speaks.
-var providerRoutes = map[string]func(*url.URL, egress.KeyFunc) egress.Route{
-	"anthropic": egress.AnthropicRoute,
-}
-
-// routes are the provider endpoints the working box may reach.
+// routes are the provider's calls the working box may make: those of the one
+// wire the agent was planned with.
 func (x *run) routes() ([]egress.Route, error) {
 	if x.plan.Agent == nil {
 		return nil, nil
 	}
-	base, err := url.Parse(x.r.o.Config.Providers[x.plan.Agent.Provider].BaseURL)
+	name := x.plan.Agent.Provider
+	base, err := url.Parse(x.r.o.Config.Providers[name].BaseURL)
 	if err != nil {
-		return nil, fmt.Errorf("provider %s: base_url: %w", x.plan.Agent.Provider, err)
+		return nil, fmt.Errorf("provider %s: base_url: %w", name, err)
 	}
-	route, ok := providerRoutes[x.plan.Agent.Provider]
-	if !ok {
-		return nil, fmt.Errorf("provider %s: the broker does not speak its wire", x.plan.Agent.Provider)
+	route, err := egress.NewRoute(name, base, x.key, egress.Wire(x.plan.Agent.Wire))
+	if err != nil {
+		return nil, err
 	}
-	return []egress.Route{route(base, egress.StaticKey(x.key))}, nil
+	return []egress.Route{route}, nil
 }
 
 func (x *run) brokerURL() string { return egress.BrokerURL(x.plan.Agent.Provider) }

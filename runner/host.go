@@ -1,7 +1,6 @@
 package runner
 
 import (
-	"context"
 	"encoding/json"
 	"sync"
 
@@ -17,10 +16,11 @@ const agentExcerpt = 8 << 10
 // host is what an agent sees of the runner: its events go to the journal, its
 // requests are decided by the plan's policy.
 type host struct {
-	x    *run
-	mu   sync.Mutex
-	open map[string]string // command by id of its tool call
-	done []CommandRun
+	x      *run
+	mu     sync.Mutex
+	open   map[string]string // command by id of its tool call
+	done   []CommandRun
+	denied []denial
 }
 
 func newHost(x *run) *host { return &host{x: x, open: map[string]string{}} }
@@ -49,23 +49,6 @@ func (h *host) Emit(e agents.Event) {
 	}
 }
 
-// Approve decides by policy; inside the box "auto" is the default because the
-// box, not the question, is what protects the user.
-func (h *host) Approve(ctx context.Context, r agents.ApprovalRequest) agents.Decision {
-	h.x.log.emit("agent", EventApprovalAsked, map[string]any{"id": r.ID, "tool": r.Tool, "action": r.Action, "tool_id": r.ToolID})
-	d := agents.Decision{Reason: "denied by the task's approval policy"}
-	if ctx.Err() == nil && h.x.plan.Agent.Approve == ApproveAuto {
-		d = agents.Decision{Allow: true}
-	}
-	h.x.log.emit("agent", EventApprovalAnswered, map[string]any{"id": r.ID, "allow": d.Allow, "reason": d.Reason})
-	if !d.Allow {
-		h.mu.Lock()
-		defer h.mu.Unlock()
-		h.x.denied++
-	}
-	return d
-}
-
 // finish moves what was collected into the run.
 func (h *host) finish() {
 	h.mu.Lock()
@@ -74,11 +57,7 @@ func (h *host) finish() {
 	for _, text := range h.open {
 		h.x.commands = append(h.x.commands, CommandRun{Command: text, Source: "agent", Phase: "agent"})
 	}
-	if h.x.denied > 0 {
-		h.x.findings.add(flaw, Issue{Type: IssueConflict, Code: "approval_denied",
-			Description:     "the approval policy denied tool calls of the agent",
-			SuggestedAction: "run with --approve=auto if the agent may act freely inside its box"})
-	}
+	h.tellDenied()
 }
 
 // commandText is the command of a tool call's input, whatever the CLI calls it.

@@ -86,6 +86,9 @@ func (p *problems) add(path, format string, args ...any) {
 	p.list = append(p.list, Detail{Path: clip(path, maxPath), Message: clip(fmt.Sprintf(format, args...), maxMessage)})
 }
 
+// empty says that there is no problem so far.
+func (p *problems) empty() bool { return len(p.list) == 0 }
+
 // err is nil when there is no problem.
 func (p *problems) err(message, hint string) error {
 	if len(p.list) == 0 {

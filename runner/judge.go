@@ -17,10 +17,22 @@ type judgement struct {
 // judge holds the evidence against the task's constraints and criteria.
 func (x *run) judge(ctx context.Context) error {
 	ev := check.Evidence{Changes: x.diff.Changes, Findings: x.snapshot.Findings}
+	x.judgeReadOnly()
 	if err := x.judgeProtected(ctx, ev); err != nil {
 		return err
 	}
 	return x.judgeConstraints(ctx, ev)
+}
+
+// judgeReadOnly holds a run that was to look and plan to that, whatever its
+// agent would have allowed itself.
+func (x *run) judgeReadOnly() {
+	if x.plan.Agent == nil || !x.plan.Agent.ReadOnly || len(x.diff.Changes) == 0 {
+		return
+	}
+	x.findings.add(fatal, Issue{Type: IssueConflict, Code: "constraint_violated", Path: x.diff.Changes[0].Path,
+		Description:     fmt.Sprintf("variant %s changes nothing, but %s differ", x.plan.Agent.Variant, plural(len(x.diff.Changes), "path")),
+		SuggestedAction: "do not use the change; setup commands of a read-only run must leave tracked files alone"})
 }
 
 func (x *run) judgeProtected(ctx context.Context, ev check.Evidence) error {

@@ -40,6 +40,9 @@ func (x *run) message() string {
 		fmt.Fprintf(&b, "%s\n\n", x.plan.NotesForHuman)
 	}
 	fmt.Fprintf(&b, "Task: %s\nRun: %s\nBase: %s\n", x.taskID, x.id, x.base.ID)
+	if x.plan.Session != "" {
+		fmt.Fprintf(&b, "Session: %s\n", x.plan.Session)
+	}
 	if x.plan.Agent != nil {
 		fmt.Fprintf(&b, "Agent: %s\n", x.plan.Agent.Name)
 	}

@@ -11,7 +11,8 @@ import (
 type Overrides struct {
 	Agent, Variant, Model string
 	Base                  string
-	Session               string
+	Session, Retry        string
+	ForceWhenDirty        bool
 	Land                  Land
 	Image, Runtime        string
 	AllowHosts            []string // added to the others
@@ -37,20 +38,15 @@ func (o Overrides) validate(p *problems) {
 	}
 	flag("runtime", runtimeProblem(o.Runtime))
 	if o.Session != "" {
-		flag("session", "is not available in this version")
+		flag("session", sessionProblem(o.Session))
 	}
+	flag("retry", runNameProblem(o.Retry))
 	switch o.Land {
 	case "", LandBranch, LandNone:
 	default:
 		flag("land", fmt.Sprintf("must be one of %s, %s", LandBranch, LandNone))
 	}
-	switch o.Approve {
-	case "", ApproveAuto, ApproveDeny:
-	case "ask":
-		flag("approve", "ask is not available in this version")
-	default:
-		flag("approve", fmt.Sprintf("must be one of %s, %s", ApproveAuto, ApproveDeny))
-	}
+	flag("approve", approvalProblem(o.Approve))
 	for _, host := range o.AllowHosts {
 		if _, err := egress.ParseAllow(host); err != nil {
 			flag("allow-host", err.Error())

@@ -16,15 +16,20 @@ type phase struct {
 	do   func(*run, context.Context) error
 }
 
+// phaseSave is the one phase that only runs of a session have.
+const phaseSave = "save"
+
 // Bounds of the phases that outlive the task's clock.
 const (
+	saveBound     = 20 * time.Second
 	closeBound    = 60 * time.Second
 	snapshotBound = 5 * time.Minute
 	judgeBound    = 30 * time.Second
 	landBound     = 2 * time.Minute
 )
 
-// phases is the whole of a run, in order. Close comes before snapshot so that
+// phases is the whole of a run, in order. Save, of a session only, comes before
+// close because the conversation lives in the box; close comes before snapshot so that
 // nothing can change the tree under the reader; snapshot before verify so that
 // the litter of tests never counts; verify in a fresh box so that nothing the
 // agent left behind colours a verdict.
@@ -33,6 +38,7 @@ var phases = []phase{
 	{name: "open", skip: (*run).broken, do: (*run).open},
 	{name: "prepare", skip: (*run).broken, do: (*run).prepare},
 	{name: "agent", skip: (*run).broken, do: (*run).work},
+	{name: phaseSave, own: saveBound, skip: (*run).unsaved, do: (*run).save},
 	{name: "close", own: closeBound, skip: (*run).boxless, do: (*run).closeBox},
 	{name: "snapshot", own: snapshotBound, skip: (*run).treeless, do: (*run).capture},
 	{name: "verify", skip: (*run).unverifiable, do: (*run).verify},

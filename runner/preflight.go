@@ -10,6 +10,7 @@ import (
 	"sandboxrun/agents"
 	"sandboxrun/gitdiff"
 	"sandboxrun/sandbox"
+	"sandboxrun/sandbox/egress"
 )
 
 // ready is what a run starts from, found out without creating anything.
@@ -17,8 +18,10 @@ type ready struct {
 	repo   *gitdiff.Repo
 	base   gitdiff.Commit
 	engine sandbox.Info
-	agent  agents.Agent // nil in command mode
-	key    string       // the provider's key, never shown to a box
+	agent  agents.Agent   // nil in command mode
+	key    egress.KeyFunc // gives the broker the provider's key, which no box ever sees
+	// session is the run's place in its session, whose lock is held; nil without one.
+	session *sessionTurn
 }
 
 // imager is the optional ability of an engine to look at its local images.
@@ -33,16 +36,21 @@ func (r *Runner) preflight(ctx context.Context, p *Plan) (rd *ready, err error) 
 	if err != nil {
 		return nil, inputAt("/context/repo_root", repoReason(err))
 	}
+	var session *sessionTurn
 	defer func() {
 		if err != nil {
-			err = errors.Join(err, repo.Close())
+			err = errors.Join(err, session.leave(), repo.Close())
 		}
 	}()
-	base, err := repo.Resolve(ctx, p.Base)
-	if err != nil {
+	if session, err = r.continueSession(ctx, p, repo); err != nil {
+		return nil, err
+	}
+	rd = &ready{repo: repo, session: session}
+	if session != nil {
+		rd.base = session.begin.commit()
+	} else if rd.base, err = repo.Resolve(ctx, p.Base); err != nil {
 		return nil, inputAt("/context/base", err.Error())
 	}
-	rd = &ready{repo: repo, base: base}
 	if err := checkBranchRoom(repo, p); err != nil {
 		return nil, err
 	}
@@ -62,7 +70,10 @@ func (r *Runner) preflight(ctx context.Context, p *Plan) (rd *ready, err error) 
 	if err := checkRuntime(rd.engine, p.Box.Runtime); err != nil {
 		return nil, err
 	}
-	return rd, nil
+	if p.Session != "" && session == nil {
+		rd.session, err = r.beginSession(ctx, p, rd)
+	}
+	return rd, err
 }
 
 func (r *Runner) preflightAgent(rd *ready, ap *AgentPlan) error {
@@ -71,16 +82,19 @@ func (r *Runner) preflightAgent(rd *ready, ap *AgentPlan) error {
 		return inputAt("/agent", fmt.Sprintf("no agent is called %q", ap.Name))
 	}
 	rd.agent = a
-	provider, ok := r.o.Config.Providers[ap.Provider]
-	if !ok {
-		return inputAt("/agent", fmt.Sprintf("no provider %q is configured for agent %s", ap.Provider, ap.Name))
+	if _, _, err := r.o.Config.ProviderFor([]string{ap.Provider}, []agents.Wire{ap.Wire}); err != nil {
+		return inputAt("/agent", fmt.Sprintf("agent %s: %v", ap.Name, err))
 	}
-	key, err := provider.Key(r.o.Getenv)
+	key, err := r.o.Config.Key(ap.Provider, r.o.Getenv)
 	if err != nil {
+		hint := "set the key in the environment variable or file that the configuration names"
+		if all := a.Info().Providers; len(all) > 1 {
+			hint += fmt.Sprintf(", or name another provider of agent %s (%s)", ap.Name, listed(all))
+		}
 		return &InputError{
 			Message: "no key for provider " + ap.Provider,
 			Details: []Detail{{Path: "/agent", Message: err.Error()}},
-			Hint:    "set the key in the environment variable or file that the configuration names",
+			Hint:    hint,
 		}
 	}
 	rd.key = key

@@ -75,15 +75,27 @@ func interestLines(t *Task) []string {
 func surroundings(p *Plan) []string {
 	lines := []string{
 		fmt.Sprintf("The repository is in %s, your working directory: a private copy that is thrown away afterwards.", sandbox.WorkDir),
-		"Leave the result as files there. You need not commit, and commits you make are not kept: the difference to the first state is what counts.",
-		"There is no network: nothing can be downloaded or installed.",
-		"Nobody can answer questions. Where something is unclear, choose the most sensible reading and say so at the end.",
 	}
-	if len(p.Verify) > 0 {
+	readOnly := p.Agent != nil && p.Agent.ReadOnly
+	if readOnly {
+		lines = append(lines, "You cannot change any file of it. Look, and make a plan: the plan, as your last message, is the result.")
+	} else {
+		lines = append(lines, "Leave the result as files there. You need not commit, and commits you make are not kept: the difference to the first state is what counts.")
+	}
+	lines = append(lines, "There is no network: nothing can be downloaded or installed.")
+	if p.Agent != nil && p.Agent.Approvals.Policy == ApproveAsk {
+		lines = append(lines, "A person may be asked before a tool of yours runs, and may say no. Where something is unclear, ask with the tool you have for it, if you have one.")
+	} else {
+		lines = append(lines, "Nobody can answer questions. Where something is unclear, choose the most sensible reading and say so at the end.")
+	}
+	if len(p.Verify) > 0 && !readOnly {
 		lines = append(lines, "The commands above are run afterwards on your files in a fresh copy, without anything you installed or left running outside of it.")
 	}
 	if len(p.Work) > 0 {
 		lines = append(lines, "When you are finished, these commands are run here, and what they change counts too: "+strings.Join(p.Work, "; "))
+	}
+	if readOnly {
+		return lines
 	}
 	return append(lines, "End with a short summary of what you changed and why.")
 }

@@ -24,7 +24,7 @@ func (r *Runner) Reap(ctx context.Context) (ReapReport, error) {
 	}
 	runs, err := r.settleRuns(ctx)
 	report.Runs = append(report.Runs, runs...)
-	return report, errors.Join(err, r.removeStrays())
+	return report, errors.Join(err, r.removeStrays(), r.o.State.sweepSessions(ctx))
 }
 
 // settleCrashed does what Reap does, but asks the engine only when a crashed

@@ -22,6 +22,7 @@ type Result struct {
 	Acceptance    []Judged         `json:"acceptance"`
 	Git           GitResult        `json:"git"`
 	Agent         *AgentResult     `json:"agent,omitempty"`
+	Session       *SessionResult   `json:"session,omitempty"` // missing without one
 	Box           *BoxResult       `json:"box,omitempty"`
 	Timing        map[string]int64 `json:"timing"` // milliseconds per phase, and "total"
 	NotesForHuman string           `json:"notes_for_human,omitempty"`
@@ -118,6 +119,14 @@ type AgentResult struct {
 	SessionID  string     `json:"session_id"`
 	Claim      string     `json:"claim"`
 	Usage      AgentUsage `json:"usage"`
+}
+
+// SessionResult is the run's place in its session.
+type SessionResult struct {
+	ID       string `json:"id"`
+	RunIndex int    `json:"run_index"`          // from 1
+	Resumed  bool   `json:"resumed"`            // went on with an earlier conversation
+	RetryOf  string `json:"retry_of,omitempty"` // run whose place it took
 }
 
 // AgentUsage counts model tokens: the broker's own count, and the CLI's claim

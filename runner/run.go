@@ -43,7 +43,7 @@ type run struct {
 	findings  findings
 	usage     brokerUsage
 	timing    map[string]int64
-	denied    int      // tool calls the approval policy denied
+	desk      desk     // tool calls that wait for a person
 	cleanup   []string // what could not be confirmed as gone
 }
 

@@ -25,6 +25,11 @@ type Options struct {
 	Getenv func(string) string
 	// Layout forces how trees reach boxes; "" for the best the engine can do.
 	Layout gitdiff.Layout
+	// Asker shows requests of agents to a person, nil where nobody is there.
+	Asker Asker
+	// Attended says that somebody may answer requests another way: with the
+	// policy "ask" they then wait although there is no Asker.
+	Attended bool
 	// Version of this program, for the journal.
 	Version string
 }
@@ -50,7 +55,7 @@ func (r *Runner) Execute(ctx context.Context, p *Plan, watch func(Event)) (*Resu
 	}
 	run, err := r.newRun(p, ready, started, watch)
 	if err != nil {
-		return nil, errors.Join(fmt.Errorf("create run: %w", err), ready.repo.Close())
+		return nil, errors.Join(fmt.Errorf("create run: %w", err), ready.session.leave(), ready.repo.Close())
 	}
 	if err := r.settleCrashed(ctx); err != nil {
 		run.findings.add(note, Issue{Type: IssueEnv, Code: "cleanup_failed",

@@ -16,7 +16,12 @@ func (x *run) settle() *Result {
 	x.judgeCommands()
 	x.endDirt()
 	x.tellDenied()
+	x.endTree()
 	x.clear()
+	x.endSession()
+	if err := x.session.leave(); err != nil {
+		x.loseTalk("the session is not let go of until this program ends: "+err.Error(), flaw)
+	}
 	if err := x.log.failure(); err != nil {
 		x.findings.add(flaw, Issue{Type: IssueEnv, Code: CodeJournalLost, Description: "events could not be written down: " + err.Error(),
 			SuggestedAction: "free space in the state directory"})
@@ -66,9 +71,9 @@ func (x *run) result() *Result {
 		FilesChanged: []FileChange{}, CommandsRun: append([]CommandRun{}, x.commands...), Tests: x.judged.tests,
 		Logs: append([]string{}, x.logFiles...), Issues: x.findings.sorted(),
 		Constraints: append([]Judged{}, x.judged.constraints...), Acceptance: append([]Judged{}, x.judged.acceptance...),
-		Git:    GitResult{BaseCommit: x.base.ID, Commit: x.commit, Branch: strings.TrimPrefix(x.branch, "refs/heads/")},
+		Git:    GitResult{BaseCommit: x.base.ID, Commit: x.commit, Branch: shortBranch(x.branch)},
 		Timing: x.timing, NotesForHuman: x.plan.NotesForHuman, StartedAt: x.started.UTC(), EndedAt: ended.UTC(),
-		Box: x.boxResult(), Agent: x.agentResult(),
+		Box: x.boxResult(), Agent: x.agentResult(), Session: x.sessionResult(),
 	}
 	if x.snapshot != nil {
 		res.Git.Tree = x.snapshot.Tree
@@ -82,6 +87,9 @@ func (x *run) result() *Result {
 	res.Summary = x.summary(res)
 	return res
 }
+
+// shortBranch is the name of a branch the way people say it.
+func shortBranch(ref string) string { return strings.TrimPrefix(ref, "refs/heads/") }
 
 func (x *run) boxResult() *BoxResult {
 	l := x.plan.Box.Limits

@@ -1,6 +1,10 @@
 package runner
 
-import "encoding/json"
+import (
+	"encoding/json"
+
+	"sandboxrun/agents"
+)
 
 // Task is one piece of work for an untrusted agent, as the caller wrote it.
 // Field names are the wire contract; schemas/task.schema.json is its full form.
@@ -21,7 +25,13 @@ type Task struct {
 	Baseline           bool         `json:"baseline,omitempty"`
 	Box                *BoxRequest  `json:"box,omitempty"`
 	Land               Land         `json:"land,omitempty"`
+	Approvals          *Approvals   `json:"approvals,omitempty"`
 	SessionID          string       `json:"session_id,omitempty"`
+	RetryProcessID     string       `json:"retry_process_id,omitempty"` // run of the session to go back before
+	ForceWhenDirty     bool         `json:"force_when_dirty,omitempty"` // go back also with uncommitted changes
+
+	// MCPServers are servers of the agent's turn, by name.
+	MCPServers map[string]agents.Server `json:"mcp_servers,omitempty"`
 }
 
 // TaskContext says where the work happens.
@@ -70,6 +80,9 @@ type AgentChoice struct {
 	Name    string `json:"name,omitempty"`
 	Variant string `json:"variant,omitempty"`
 	Model   string `json:"model,omitempty"`
+	// Provider is a name of the configuration's; the agent's first one that is
+	// configured where it is missing.
+	Provider string `json:"provider,omitempty"`
 }
 
 // BoxRequest is what a task may ask of its box. Everything else is decided by

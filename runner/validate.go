@@ -30,8 +30,16 @@ func (t *Task) validate(p *problems) {
 	if t.Box != nil {
 		t.Box.validate("/box", p)
 	}
+	if t.Approvals != nil {
+		t.Approvals.validate(p)
+	}
+	if why := mcpProblem(t.MCPServers); why != "" {
+		p.add("/mcp_servers", "%s", why)
+	}
 	if t.SessionID != "" {
-		p.add("/session_id", "continuing a session is not available in this version")
+		if why := idProblem(t.SessionID); why != "" {
+			p.add("/session_id", "%s", why)
+		}
 	}
 }
 

@@ -70,7 +70,9 @@ func runtimeProblem(name string) string {
 // process.
 var (
 	reservedNames    = []string{"HOME", "TMPDIR", "LD_PRELOAD", "LD_AUDIT"}
-	reservedPrefixes = []string{"SANDBOXRUN", "ANTHROPIC_", "CLAUDE_"}
+	reservedPrefixes = []string{
+		"SANDBOXRUN", "ANTHROPIC_", "CLAUDE_", "OPENAI_", "CODEX_", "OPENCODE_", "COPILOT_", "GEMINI_", "GOOGLE_", "FACTORY_", "QWEN_",
+	}
 )
 
 // envProblem says why a task cannot set a variable; "" when it can. The proxy

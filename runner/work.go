@@ -4,14 +4,15 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/google/uuid"
-
 	"sandboxrun/agents"
 )
 
 // work lets the agent take its turn, then runs the commands whose changes count.
 func (x *run) work(ctx context.Context) error {
 	if x.agent != nil {
+		if err := x.recall(ctx); err != nil || x.findings.stopped {
+			return err
+		}
 		if err := x.turn(ctx); err != nil {
 			return err
 		}
@@ -47,9 +48,12 @@ func (x *run) workSeverity(failed int) severity {
 // turn drives the agent once.
 func (x *run) turn(ctx context.Context) error {
 	h := newHost(x)
+	talk, resume := x.conversation()
 	out, err := x.agent.Run(ctx, x.box, agents.Turn{
-		Prompt: x.plan.Agent.Prompt, Model: x.plan.Agent.Model, SessionID: uuid.NewString(),
-		BaseURL: x.brokerURL(), Token: x.token,
+		Prompt: x.plan.Agent.Prompt, Model: x.plan.Agent.Model, SessionID: talk, Resume: resume,
+		Wire: x.plan.Agent.Wire, BaseURL: x.brokerURL(), Token: x.token,
+		Env: x.plan.Agent.environ(), Args: x.plan.Agent.Args, Settings: x.plan.Agent.Settings, MCP: x.plan.Agent.servers(),
+		ReadOnly: x.plan.Agent.ReadOnly, Dial: x.box.gate.Dial,
 	}, h)
 	h.finish()
 	x.outcome = &out

@@ -45,6 +45,8 @@ type Tree struct {
 	Dir         string   `json:"dir,omitempty"`
 	Lower       []string `json:"lower,omitempty"`
 	Upper, Work string   `json:",omitempty"`
+	// ReadOnly mounts it so that no process of the box can change it.
+	ReadOnly bool `json:"read_only,omitempty"`
 }
 
 // Bind is a read-only bind mount of a host file or directory.

@@ -2,7 +2,9 @@ package main
 
 import (
 	"fmt"
+	"os/exec"
 	"strings"
+	"time"
 
 	"github.com/urfave/cli/v2"
 
@@ -12,15 +14,22 @@ import (
 
 // agentView is what agents list and agents show print.
 type agentView struct {
-	Name     string   `json:"name"`
-	Executor string   `json:"executor"`
-	Title    string   `json:"title"`
-	Package  string   `json:"package"`
-	Version  string   `json:"version"` // pinned: what "image build" installs
-	Provider string   `json:"provider"`
-	Secrets  []string `json:"secrets"` // environment variables a key usually lives in
-	KeySet   bool     `json:"key_set"` // a key is configured for the provider
-	Setup    string   `json:"setup"`
+	Name      string        `json:"name"`
+	Executor  string        `json:"executor"`
+	Title     string        `json:"title"`
+	Package   string        `json:"package"`
+	Version   string        `json:"version"`   // pinned: what "image build" installs
+	Providers []string      `json:"providers"` // of the configuration, the preferred first
+	Wires     []agents.Wire `json:"wires"`     // model APIs it can speak, likewise
+	Provider  string        `json:"provider"`  // the one that would be used, "" for none
+	Secrets   []string      `json:"secrets"`   // environment variables a key usually lives in
+	KeySet    bool          `json:"key_set"`   // a key is configured for the provider
+	Variants  []string      `json:"variants"`
+	MCPPath   string        `json:"mcp_path"` // below HOME
+	MCPKey    string        `json:"mcp_key"`
+	Setup     string        `json:"setup"`
+
+	Availability agents.Availability `json:"availability"` // of the program itself on this host
 }
 
 func (p *program) agentsCommand() *cli.Command {
@@ -46,6 +55,16 @@ func (p *program) agentsCommand() *cli.Command {
 				Flags:  []cli.Flag{jsonFlag},
 				Action: p.agentsShow,
 			},
+			{
+				Name:      "setup",
+				Usage:     "say what is missing before agents can work, and how to get it",
+				ArgsUsage: "[AGENT…]",
+				Description: `Examples:
+   sandboxrun agents setup
+   sandboxrun agents setup codex`,
+				Action: p.agentsSetup,
+			},
+			p.agentsCheckCommand(),
 		},
 	}
 }
@@ -60,12 +79,12 @@ func (p *program) agentsList(c *cli.Context) error {
 	for _, a := range agents.All() {
 		v := p.viewAgent(cfg, a.Info())
 		views = append(views, v)
-		rows = append(rows, []string{v.Name, v.Title, v.Version, v.Provider, yesNo(v.KeySet)})
+		rows = append(rows, []string{v.Name, v.Title, v.Version, orDash(v.Provider), yesNo(v.KeySet), string(v.Availability.Status)})
 	}
 	if c.Bool(jsonFlag.Name) {
 		return p.printJSON(views)
 	}
-	return table(p.stdout, []string{"AGENT", "TITLE", "VERSION", "PROVIDER", "KEY"}, rows)
+	return table(p.stdout, []string{"AGENT", "TITLE", "VERSION", "PROVIDER", "KEY", "ON THIS HOST"}, rows)
 }
 
 func (p *program) agentsShow(c *cli.Context) error {
@@ -85,18 +104,62 @@ func (p *program) agentsShow(c *cli.Context) error {
 	if c.Bool(jsonFlag.Name) {
 		return p.printJSON(v)
 	}
-	_, err = fmt.Fprintf(p.stdout, "%s (%s, executor %s)\npackage   %s %s\nprovider  %s, key set: %s\nkeys      %s\nsetup     %s\n",
-		v.Title, v.Name, v.Executor, v.Package, v.Version, v.Provider, yesNo(v.KeySet), strings.Join(v.Secrets, ", "), v.Setup)
+	last := ""
+	if v.Availability.LastLogin != nil {
+		last = ", last login " + v.Availability.LastLogin.Format(time.RFC3339)
+	}
+	_, err = fmt.Fprintf(p.stdout, "%s (%s, executor %s)\npackage   %s %s\nprovider  %s, key set: %s\nproviders %s\nkeys      %s\nvariants  %s\nmcp       ~/%s, %s\nhost      %s%s\nsetup     %s\n",
+		v.Title, v.Name, v.Executor, v.Package, v.Version, orDash(v.Provider), yesNo(v.KeySet), strings.Join(v.Providers, ", "), strings.Join(v.Secrets, ", "),
+		strings.Join(v.Variants, ", "), v.MCPPath, v.MCPKey, v.Availability.Status, last, v.Setup)
 	return err
+}
+
+// agentsSetup tells for each agent what is missing; nothing when it is ready.
+func (p *program) agentsSetup(c *cli.Context) error {
+	cfg, err := p.config()
+	if err != nil {
+		return err
+	}
+	chosen, err := chooseAgents(c.Args().Slice())
+	if err != nil {
+		return err
+	}
+	for _, info := range chosen {
+		v := p.viewAgent(cfg, info)
+		state := "ready"
+		if !v.KeySet {
+			state = "needs a key: " + v.Setup
+		}
+		if _, err := fmt.Fprintf(p.stdout, "%-9s %s\n", v.Name, state); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // viewAgent tells whether a key is there; what it is never leaves the runner.
 func (p *program) viewAgent(cfg runner.Config, i agents.Info) agentView {
-	_, err := cfg.Providers[i.Provider].Key(p.getenv)
-	return agentView{
+	v := agentView{
 		Name: i.Name, Executor: i.Executor, Title: i.Title, Package: i.Package, Version: i.Version,
-		Provider: i.Provider, Secrets: i.Secrets, KeySet: err == nil, Setup: i.Setup,
+		Providers: i.Providers, Wires: i.Wires, Secrets: i.Secrets, Variants: cfg.Profiles.Variants(i), MCPPath: i.MCPPath, MCPKey: i.MCPKey, Setup: i.Setup,
+		Availability: agents.Available(i, p.getenv("HOME"), p.getenv, func(program string) bool {
+			_, err := exec.LookPath(program)
+			return err == nil
+		}),
 	}
+	if provider, _, err := cfg.ProviderFor(i.Providers, i.Wires); err == nil {
+		v.Provider = provider
+		_, err := cfg.Key(provider, p.getenv)
+		v.KeySet = err == nil
+	}
+	return v
+}
+
+func orDash(s string) string {
+	if s == "" {
+		return "-"
+	}
+	return s
 }
 
 func yesNo(b bool) string {

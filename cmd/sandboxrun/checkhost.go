@@ -101,15 +101,15 @@ func checkKeys(_ context.Context, x *examination) finding {
 	}
 	var set, missing []string
 	for _, a := range registered() {
-		provider, known := x.config.Providers[a.Provider]
-		_, err := provider.Key(x.getenv)
+		provider, known := x.config.Providers[a.Providers[0]]
+		_, err := x.config.Key(a.Providers[0], x.getenv)
 		switch {
 		case !known:
-			missing = append(missing, fmt.Sprintf("%s: not configured (%s)", a.Provider, a.Name))
+			missing = append(missing, fmt.Sprintf("%s: not configured (%s)", a.Providers[0], a.Name))
 		case err != nil:
-			missing = append(missing, fmt.Sprintf("%s: %v (%s)", a.Provider, err, a.Name))
+			missing = append(missing, fmt.Sprintf("%s: %v (%s)", a.Providers[0], err, a.Name))
 		default:
-			set = append(set, fmt.Sprintf("%s: set, for %s", a.Provider, provider.BaseURL))
+			set = append(set, fmt.Sprintf("%s: set, for %s", a.Providers[0], provider.BaseURL))
 		}
 	}
 	slices.Sort(set)

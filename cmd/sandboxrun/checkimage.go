@@ -21,21 +21,21 @@ func checkImage(ctx context.Context, x *examination) finding {
 		id = have.ID
 	}
 	text := fmt.Sprintf("%s (%s, %d MB)", ref, id, have.Bytes/1_000_000)
-	var stale []string
+	var stale, missing []string
 	for _, a := range registered() {
-		if v := have.Labels[agentLabel+a.Name]; v != a.Version {
-			stale = append(stale, fmt.Sprintf("%s %s instead of %s", a.Name, orNone(v), a.Version))
+		switch v := have.Labels[agentLabel+a.Name]; v {
+		case a.Version:
+		case "":
+			missing = append(missing, a.Name)
+		default:
+			stale = append(stale, fmt.Sprintf("%s %s instead of %s", a.Name, v, a.Version))
 		}
+	}
+	if len(missing) > 0 {
+		stale = append(stale, "no "+strings.Join(missing, ", no "))
 	}
 	if len(stale) > 0 {
 		return caution("sandboxrun image build", "%s holds %s", text, strings.Join(stale, ", "))
 	}
 	return pass("%s holds %s", text, strings.Join(agentsIn(have), ", "))
-}
-
-func orNone(s string) string {
-	if s == "" {
-		return "none"
-	}
-	return s
 }

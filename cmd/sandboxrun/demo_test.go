@@ -14,7 +14,7 @@ import (
 
 func TestDemoMendsTheSampleWithTheScriptedModel(t *testing.T) {
 	t.Parallel()
-	needEngine(t, images.Agent)
+	needEngine(t, images.Name)
 	home := t.TempDir()
 	dir := filepath.Join(home, "sample")
 	cmd := exec.CommandContext(t.Context(), staticProgram(t), "demo", "--scripted", "--dir", dir)
@@ -76,7 +76,7 @@ func TestDemoSaysWhichModelItUses(t *testing.T) {
 			if !strings.HasPrefix(m.says, tc.want) || strings.Contains(m.says, "sk-secret") {
 				t.Errorf("says %q, want %q and no key", m.says, tc.want)
 			}
-			if _, err := m.config.Providers["anthropic"].Key(m.getenv); err != nil {
+			if _, err := m.config.Key("anthropic", m.getenv); err != nil {
 				t.Errorf("no key for the agent: %v", err)
 			}
 		})

@@ -33,11 +33,11 @@ func chooseModel(cfg runner.Config, getenv func(string) string, scripted bool) (
 		return nil, &runner.InputError{Message: fmt.Sprintf("no agent is called %q", cfg.DefaultAgent), Hint: "sandboxrun agents list"}
 	}
 	info := a.Info()
-	provider := cfg.Providers[info.Provider]
-	_, keyErr := provider.Key(getenv)
+	provider := cfg.Providers[info.Providers[0]]
+	_, keyErr := cfg.Key(info.Providers[0], getenv)
 	if keyErr == nil && !scripted {
 		return &demoModel{config: cfg, getenv: getenv, close: func() {},
-			says: fmt.Sprintf("Model: REAL. %s asks provider %s at %s, with your key.", info.Title, info.Provider, provider.BaseURL)}, nil
+			says: fmt.Sprintf("Model: REAL. %s asks provider %s at %s, with your key.", info.Title, info.Providers[0], provider.BaseURL)}, nil
 	}
 	why := "--scripted was given"
 	if keyErr != nil {
@@ -52,7 +52,7 @@ func chooseModel(cfg runner.Config, getenv func(string) string, scripted bool) (
 		return nil, err
 	}
 	providers := maps.Clone(cfg.Providers)
-	providers[info.Provider] = runner.Provider{BaseURL: server.URL(), KeyEnv: demoKeyEnv}
+	providers[info.Providers[0]] = runner.Provider{BaseURL: server.URL(), KeyEnv: demoKeyEnv}
 	cfg.Providers = providers
 	return &demoModel{
 		config: cfg,

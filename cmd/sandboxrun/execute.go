@@ -24,6 +24,10 @@ state directory: see "sandboxrun runs".
 With --events - they go to standard output, and the document is the last line.
 --output FILE gets a copy of the document.
 
+With --session the task begins a session, or goes on with one: in a new box, with
+the agent's own conversation so far and the files that the last run left. --retry
+goes back to before a run of it. One run of a session at a time.
+
 The first SIGINT or SIGTERM stops the run and still gives its result; the second
 ends the program at once.
 
@@ -35,6 +39,7 @@ Examples:
    sandboxrun execute task.json
    sandboxrun execute --quiet --output result.json task.json
    sandboxrun execute --events - task.json
+   sandboxrun execute --session fix-login task.json
    sandboxrun execute - < task.json`,
 		Flags: append(p.overrideFlags(),
 			&cli.StringFlag{Name: "output", Usage: "also write the document to `FILE`"},
@@ -116,7 +121,7 @@ func (e *execution) sinks(ctx context.Context) ([]sink, error) {
 		list = append(list, f)
 	}
 	if !e.quiet {
-		list = append(list, showProgress(e.p.stderr, terminalOf(e.p.stderr, e.p.getenv)))
+		list = append(list, showProgress(e.p.stderr, terminalOf(e.p.stderr, e.p.getenv), &e.p.screen))
 	}
 	return list, nil
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -9,10 +10,6 @@ import (
 	"sandboxrun/images"
 	"sandboxrun/sandbox"
 )
-
-// agentLabel names the label of an image that says which version of an agent
-// it holds: agentLabel + the agent's name.
-const agentLabel = "sandboxrun.agent."
 
 func (p *program) imageCommand() *cli.Command {
 	return &cli.Command{
@@ -43,6 +40,10 @@ func (p *program) imageList(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
+	for n := range list {
+		// Older engines call an image that has lost its name so.
+		list[n].Tags = slices.DeleteFunc(list[n].Tags, func(tag string) bool { return tag == "<none>:<none>" })
+	}
 	if c.Bool(jsonFlag.Name) {
 		if list == nil {
 			list = []sandbox.ImageInfo{}
@@ -58,17 +59,6 @@ func (p *program) imageList(c *cli.Context) error {
 		rows = append(rows, []string{tags, shortID(i.ID), strings.Join(agentsIn(i), " "), fmt.Sprintf("%d MB", i.Bytes/1_000_000), i.Created})
 	}
 	return table(p.stdout, []string{"IMAGE", "ID", "AGENTS", "SIZE", "CREATED"}, rows)
-}
-
-// agentsIn lists what an image says it holds, as name@version.
-func agentsIn(i sandbox.ImageInfo) []string {
-	var list []string
-	for _, a := range registered() {
-		if v := i.Labels[agentLabel+a.Name]; v != "" {
-			list = append(list, a.Name+"@"+v)
-		}
-	}
-	return list
 }
 
 // shortID is the form of an id that people compare.

@@ -13,7 +13,6 @@ import (
 
 	"sandboxrun/agents"
 	"sandboxrun/images"
-	"sandboxrun/runner"
 	"sandboxrun/sandbox"
 	"sandboxrun/sandbox/docker"
 )
@@ -23,15 +22,15 @@ func (p *program) imageBuildCommand() *cli.Command {
 		Name:      "build",
 		Usage:     "build the image that agents run in",
 		ArgsUsage: "[AGENT…]",
-		Description: `Builds ` + images.Agent + ` with the named agents, all of them by default, at the
-versions this program was tested with. The base image must be there already. The
-host's CA bundle (SSL_CERT_FILE, or the system's) goes in, and so do the proxies
-and the npm registry of the environment. An image made from the same inputs is not
-built again.
+		Description: `Builds ` + images.Name + ` with the named agents and no others, all of them by
+default, at the versions this program was tested with. The base image must be there
+already. The host's CA bundle (SSL_CERT_FILE, or the system's) goes in, and so do the
+proxies and the npm registry of the environment. An image made from the same inputs
+is not built again, and of one with a newer agent only that agent is installed again.
 
 Examples:
    sandboxrun image build
-   sandboxrun image build claude
+   sandboxrun image build claude codex
    sandboxrun image build --force`,
 		Flags: []cli.Flag{
 			&cli.BoolFlag{Name: "force", Usage: "build although an image of the same inputs is there"},
@@ -65,13 +64,13 @@ func (p *program) buildImage(ctx context.Context, names []string, base string, f
 	if err != nil {
 		return err
 	}
-	have, err := eng.Image(ctx, images.Agent)
+	have, err := eng.Image(ctx, images.Name)
 	var missing *sandbox.ImageError
 	if err != nil && !errors.As(err, &missing) {
 		return err
 	}
 	if !force && have.Labels[images.InputsLabel] == b.Digest() {
-		_, err := fmt.Fprintf(p.stdout, "%s is up to date (%s): %s\n", images.Agent, shortID(have.ID), strings.Join(agentsIn(have), " "))
+		_, err := fmt.Fprintf(p.stdout, "%s is up to date (%s): %s\n", images.Name, shortID(have.ID), strings.Join(agentsIn(have), " "))
 		return err
 	}
 	labels := map[string]string{images.InputsLabel: b.Digest()}
@@ -83,14 +82,14 @@ func (p *program) buildImage(ctx context.Context, names []string, base string, f
 		return err
 	}
 	began := time.Now()
-	fmt.Fprintf(progress, "building %s from %s with %s\n", images.Agent, base, describeAgents(chosen))
-	if err := eng.BuildImage(ctx, tar, images.Agent, b.Args, labels, escapeLines{progress}); err != nil {
+	fmt.Fprintf(progress, "building %s from %s with %s\n", images.Name, base, describeAgents(chosen))
+	if err := eng.BuildImage(ctx, tar, images.Name, b.Args, labels, escapeLines{progress}); err != nil {
 		return cmp.Or(context.Cause(ctx), err)
 	}
-	if have, err = eng.Image(ctx, images.Agent); err != nil {
+	if have, err = eng.Image(ctx, images.Name); err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(p.stdout, "%s built in %s (%s): %s\n", images.Agent,
+	_, err = fmt.Fprintf(p.stdout, "%s built in %s (%s): %s\n", images.Name,
 		time.Since(began).Round(time.Second), shortID(have.ID), strings.Join(agentsIn(have), " "))
 	return err
 }
@@ -103,48 +102,12 @@ func (p *program) imageInputs(ctx context.Context, eng *docker.Engine, base stri
 	}
 	args := images.HostArgs(p.environ())
 	args["BASE_IMAGE"] = base
-	for _, a := range chosen {
-		args[a.BuildArg] = a.Version
-	}
 	have, err := eng.Image(ctx, base)
 	if err != nil {
 		return images.Build{}, err
 	}
-	b := images.Build{BaseID: have.ID, CABundle: ca, Args: args}
+	b := images.Build{BaseID: have.ID, CABundle: ca, Agents: imageAgents(chosen), Args: args}
 	return b, b.Check()
-}
-
-// chooseAgents finds agents by name; none means all.
-func chooseAgents(names []string) ([]agents.Info, error) {
-	if len(names) == 0 {
-		return registered(), nil
-	}
-	var chosen []agents.Info
-	for _, name := range names {
-		a, ok := agents.Lookup(name)
-		if !ok {
-			return nil, &runner.InputError{Message: fmt.Sprintf("no agent is called %q", name), Hint: "sandboxrun agents list"}
-		}
-		chosen = append(chosen, a.Info())
-	}
-	return chosen, nil
-}
-
-// registered describes every agent.
-func registered() []agents.Info {
-	var list []agents.Info
-	for _, a := range agents.All() {
-		list = append(list, a.Info())
-	}
-	return list
-}
-
-func describeAgents(list []agents.Info) string {
-	var parts []string
-	for _, a := range list {
-		parts = append(parts, a.Name+" "+a.Version)
-	}
-	return strings.Join(parts, ", ")
 }
 
 // escapeLines makes text of a build printable, line by line.

@@ -23,11 +23,14 @@ func (p *program) overrideFlags() []cli.Flag {
 		&cli.StringFlag{Name: "variant", Usage: "variant of the agent's profile"},
 		&cli.StringFlag{Name: "model", Usage: "model the agent uses"},
 		&cli.StringFlag{Name: "base", Usage: "git `REVISION` to start from"},
+		&cli.StringFlag{Name: "session", Usage: "`ID` of the session to begin or to go on with"},
+		&cli.StringFlag{Name: "retry", Usage: "go back to before this `RUN` of the session"},
+		&cli.BoolFlag{Name: "force-when-dirty", Usage: "go back also while the repository has uncommitted changes"},
 		&cli.StringFlag{Name: "land", Usage: "what becomes of the change: branch or none"},
 		&cli.StringFlag{Name: "image", Usage: "image of the box"},
 		&cli.StringFlag{Name: "runtime", Usage: "OCI runtime of the box, by its name in the engine"},
 		&cli.StringSliceFlag{Name: "allow-host", Usage: "`HOST` that setup commands may reach (repeatable)"},
-		&cli.StringFlag{Name: "approve", Usage: "what the agent's tool calls get: auto or deny"},
+		&cli.StringFlag{Name: "approve", Usage: "what the agent's tool calls get: auto, ask (at this terminal) or deny"},
 	}
 }
 
@@ -51,7 +54,8 @@ func (p *program) compile(c *cli.Context) (*runner.Plan, error) {
 	}
 	return runner.Compile(task, cfg, runner.Overrides{
 		Agent: c.String("agent"), Variant: c.String("variant"), Model: c.String("model"),
-		Base: c.String("base"), Land: runner.Land(c.String("land")), Image: c.String("image"), Runtime: c.String("runtime"),
+		Base: c.String("base"), Session: c.String("session"), Retry: c.String("retry"), ForceWhenDirty: c.Bool("force-when-dirty"),
+		Land: runner.Land(c.String("land")), Image: c.String("image"), Runtime: c.String("runtime"),
 		AllowHosts: c.StringSlice("allow-host"), Approve: runner.Approval(c.String("approve")),
 	})
 }

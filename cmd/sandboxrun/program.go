@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"io"
+	"sync"
 	"sync/atomic"
 
 	"github.com/urfave/cli/v2"
@@ -25,6 +26,8 @@ type program struct {
 	output    string // file that gets a copy of the document
 	compact   bool   // the document is one line, because events share its stream
 	written   atomic.Bool
+
+	screen sync.Mutex // held while something draws on standard error
 }
 
 // run runs the command line args, args[0] being the program, and returns its
@@ -50,8 +53,8 @@ func (p *program) app() *cli.App {
 		OnUsageError:    usageFailed,
 		Action:          group,
 		Commands: []*cli.Command{
-			p.executeCommand(), p.planCommand(), p.runsCommand(), p.applyCommand(),
-			p.agentsCommand(), p.imageCommand(), p.doctorCommand(), p.reapCommand(),
+			p.executeCommand(), p.planCommand(), p.runsCommand(), p.sessionsCommand(), p.applyCommand(),
+			p.agentsCommand(), p.profilesCommand(), p.imageCommand(), p.doctorCommand(), p.reapCommand(),
 			p.schemaCommand(), p.versionCommand(), p.demoCommand(), p.guestCommand(),
 		},
 	}

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -25,6 +26,7 @@ type progress struct {
 	queue   chan runner.Event
 	done    chan struct{}
 	skipped atomic.Int64
+	screen  *sync.Mutex // held by whoever draws on the terminal, also by a question
 
 	// Owned by the goroutine that draws.
 	tale       tale
@@ -34,8 +36,8 @@ type progress struct {
 }
 
 // showProgress starts drawing on w until close is called.
-func showProgress(w io.Writer, term terminal) *progress {
-	p := &progress{w: w, term: term, queue: make(chan runner.Event, progressQueue), done: make(chan struct{})}
+func showProgress(w io.Writer, term terminal, screen *sync.Mutex) *progress {
+	p := &progress{w: w, term: term, screen: screen, queue: make(chan runner.Event, progressQueue), done: make(chan struct{})}
 	go p.draw()
 	return p
 }
@@ -72,16 +74,21 @@ func (p *progress) draw() {
 		select {
 		case e, ok := <-p.queue:
 			if !ok {
+				p.screen.Lock()
+				defer p.screen.Unlock()
 				p.erase()
 				if n := p.skipped.Load(); n > 0 {
 					fmt.Fprintf(p.w, "%d progress lines were skipped; \"sandboxrun runs logs\" has them\n", n)
 				}
 				return
 			}
+			p.screen.Lock()
 			p.show(e)
 		case <-ticks:
+			p.screen.Lock()
 		}
 		p.status()
+		p.screen.Unlock()
 	}
 }
 

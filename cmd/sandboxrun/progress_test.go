@@ -21,7 +21,7 @@ func (w blockedWriter) Write(p []byte) (int, error) {
 func TestProgressNeverHoldsARunBack(t *testing.T) {
 	t.Parallel()
 	w := blockedWriter{release: make(chan struct{})}
-	p := showProgress(w, terminal{width: 80})
+	p := showProgress(w, terminal{width: 80}, new(sync.Mutex))
 	var wg sync.WaitGroup
 	wg.Go(func() {
 		for range 3 * progressQueue {
@@ -40,7 +40,7 @@ func TestProgressNeverHoldsARunBack(t *testing.T) {
 func TestProgressOfAPipeIsPlainLines(t *testing.T) {
 	t.Parallel()
 	var out bytes.Buffer
-	p := showProgress(&out, terminal{width: 80})
+	p := showProgress(&out, terminal{width: 80}, new(sync.Mutex))
 	began := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	for i, e := range []runner.Event{
 		event(t, "", runner.EventRunStarted, map[string]any{"objective": "say hello"}),
@@ -60,7 +60,7 @@ func TestProgressOfAPipeIsPlainLines(t *testing.T) {
 func TestProgressOfATerminalKeepsToItsWidth(t *testing.T) {
 	t.Parallel()
 	var out bytes.Buffer
-	p := showProgress(&out, terminal{is: true, width: 40})
+	p := showProgress(&out, terminal{is: true, width: 40}, new(sync.Mutex))
 	p.event(event(t, "agent", runner.EventPhaseStarted, map[string]any{}))
 	p.event(event(t, "agent", runner.EventSystemMessage, map[string]any{"text": strings.Repeat("wide ", 100)}))
 	p.close()

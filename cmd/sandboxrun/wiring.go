@@ -65,10 +65,18 @@ func (p *program) runnerWith(cfg runner.Config, getenv func(string) string, boxe
 	if err != nil {
 		return nil, nil, err
 	}
+	asker, hangUp := runner.Asker(nil), func() {}
+	if boxes {
+		asker, hangUp = p.newAsker()
+	}
 	r := runner.New(runner.Options{
+		Asker: asker,
 		State: st, Config: cfg, Engine: eng, GuestBinary: guest, CABundle: images.HostCAPath(getenv), Getenv: getenv, Layout: layout, Version: buildVersion().Version,
 	})
-	return r, func() { _ = eng.Close() }, nil // only idle connections are left
+	return r, func() {
+		hangUp()
+		_ = eng.Close() // only idle connections are left
+	}, nil
 }
 
 // withRunner does what needs a runner but no box, until a signal stops it.

@@ -32,12 +32,13 @@ func readOnly(source, target string) mount.Mount { return bind(source, target, t
 // overlay. NoCopy keeps the engine from filling the tree from the image.
 func treeMount(t sandbox.Tree, volume string) mount.Mount {
 	if t.Dir != "" {
-		return bind(t.Dir, sandbox.WorkDir, false)
+		return bind(t.Dir, sandbox.WorkDir, t.ReadOnly)
 	}
 	return mount.Mount{
 		Type:          mount.TypeVolume,
 		Source:        volume,
 		Target:        sandbox.WorkDir,
+		ReadOnly:      t.ReadOnly,
 		VolumeOptions: &mount.VolumeOptions{NoCopy: true},
 	}
 }

@@ -3,34 +3,51 @@ package egress
 import (
 	"encoding/json"
 	"net/http"
-	"net/url"
+	"slices"
+	"strings"
 )
 
-// AnthropicRoute returns the route of the Anthropic Messages API: creating
-// messages and counting tokens, nothing else of the API. Source: the API
-// reference's Messages pages and the calls Claude Code makes.
-func AnthropicRoute(base *url.URL, key KeyFunc) Route {
-	return Route{
-		Provider: "anthropic",
-		BaseURL:  base,
-		Key:      key,
-		Auth:     AuthXAPIKey,
-		Allow: []Endpoint{
-			{Method: http.MethodPost, Path: "/v1/messages", Query: []string{"beta"}},
-			{Method: http.MethodPost, Path: "/v1/messages/count_tokens", Query: []string{"beta"}},
-			// Claude Code asks once whether the host is there at all.
-			{Method: http.MethodHead, Path: "/api/hello", Answer: http.StatusOK},
-		},
-		RequestHeaders:  []string{"Anthropic-Version", "Anthropic-Beta", "Anthropic-Dangerous-Direct-Browser-Access", "X-Stainless-*", "X-App"},
-		ResponseHeaders: []string{"Anthropic-Ratelimit-*", "X-Should-Retry"},
-		Usage:           anthropicUsage,
-		Error:           anthropicError,
+// anthropicMessages is the Anthropic Messages API: creating messages and
+// counting tokens, nothing else of the API. Source: the API reference's
+// Messages pages and the calls Claude Code makes.
+var anthropicMessages = dialect{
+	endpoints: []endpoint{
+		{method: http.MethodPost, path: "/v1/messages", query: []string{"beta=true"}},
+		{method: http.MethodPost, path: "/v1/messages/count_tokens", query: []string{"beta=true"}},
+		// Claude Code asks once whether the host is there at all.
+		{method: http.MethodHead, path: "/api/hello", answer: http.StatusOK},
+	},
+	requestHeaders:  []string{"Anthropic-Version", "Anthropic-Beta", "Anthropic-Dangerous-Direct-Browser-Access", "X-Stainless-*", "X-App"},
+	responseHeaders: []string{"Anthropic-Ratelimit-*", "X-Should-Retry"},
+	auth:            anthropicAuth,
+	usage:           usageReader{`"usage"`, anthropicUsage},
+	errorBody:       anthropicError,
+}
+
+// anthropicLogin is the beta under which the API takes the token of a login.
+const anthropicLogin = "oauth-2025-04-20"
+
+func anthropicAuth(h http.Header, c Credential) {
+	if c.Scheme != SchemeLogin {
+		h.Set("X-Api-Key", c.Value)
+		return
 	}
+	setBearer(h, c)
+	var betas []string
+	for beta := range strings.SplitSeq(strings.Join(h.Values("Anthropic-Beta"), ","), ",") {
+		if beta = strings.TrimSpace(beta); beta != "" {
+			betas = append(betas, beta)
+		}
+	}
+	if !slices.Contains(betas, anthropicLogin) {
+		betas = append(betas, anthropicLogin)
+	}
+	h.Set("Anthropic-Beta", strings.Join(betas, ","))
 }
 
 // anthropicUsage reads a message, a message_start or a message_delta event. The
 // counts of a message_delta are cumulative and replace what came before; a
-// field it leaves out keeps its value.
+// field it leaves out keeps its value. input_tokens leaves the cache out.
 func anthropicUsage(document []byte, u *Usage) {
 	type counts struct {
 		Input      *int64 `json:"input_tokens"`
@@ -50,19 +67,11 @@ func anthropicUsage(document []byte, u *Usage) {
 		return // not a document this provider writes: nothing to count
 	}
 	for _, m := range []message{d.message, d.Message} {
-		if m.Model != "" {
-			u.Model = m.Model
-		}
+		u.setModel(m.Model)
 		setCount(&u.InputTokens, m.Usage.Input)
 		setCount(&u.OutputTokens, m.Usage.Output)
 		setCount(&u.CacheReadTokens, m.Usage.CacheRead)
 		setCount(&u.CacheWriteTokens, m.Usage.CacheWrite)
-	}
-}
-
-func setCount(field *int64, value *int64) {
-	if value != nil && *value >= 0 {
-		*field = *value
 	}
 }
 
@@ -84,13 +93,4 @@ func anthropicError(status int, message string) []byte {
 		"type":  "error",
 		"error": map[string]string{"type": kind, "message": message},
 	})
-}
-
-// mustJSON encodes values that cannot fail: maps of strings.
-func mustJSON(v any) []byte {
-	b, err := json.Marshal(v)
-	if err != nil {
-		panic(err)
-	}
-	return b
 }

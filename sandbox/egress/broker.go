@@ -25,10 +25,6 @@ var (
 	errCancelled = errors.New("the box gave the request up")
 )
 
-// credentialHeaders are where clients put their key; the broker looks for the
-// placeholder in each and forwards none.
-var credentialHeaders = []string{"X-Api-Key", "Authorization", "X-Goog-Api-Key"}
-
 // broker forwards the listed calls of the listed providers with their real key.
 type broker struct {
 	routes    map[string]*Route
@@ -43,7 +39,8 @@ type broker struct {
 // call is one request on its way through the broker.
 type call struct {
 	route    *Route
-	endpoint Endpoint
+	dialect  *dialect // nil while the route is not known
+	endpoint endpoint
 	query    url.Values
 	path     string // below the provider's prefix
 	rec      Record
@@ -56,8 +53,8 @@ func (b *broker) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		b.answer(w, c, status, err)
 		return
 	}
-	if c.endpoint.Answer != 0 {
-		w.WriteHeader(c.endpoint.Answer)
+	if c.endpoint.answer != 0 {
+		w.WriteHeader(c.endpoint.answer)
 		return
 	}
 	ctx, cancel := context.WithTimeoutCause(r.Context(), b.limits.RequestTime, errLifetime)
@@ -78,11 +75,11 @@ func (b *broker) admit(c *call, r *http.Request) (status int, err error) {
 	c.path, _, _ = strings.Cut("/"+target, "?")
 	c.rec.Provider, c.rec.Path = provider, c.path
 	c.rec.Name = provider + c.path
-	if c.endpoint, c.query, err = c.route.match(r.Method, "/"+target); err != nil {
+	if c.dialect, c.endpoint, c.query, err = c.route.match(r.Method, "/"+target); err != nil {
 		return http.StatusForbidden, err
 	}
 	switch {
-	case c.endpoint.Answer != 0:
+	case c.endpoint.answer != 0:
 		return 0, nil
 	case !b.holdsToken(r.Header):
 		return http.StatusUnauthorized, errToken
@@ -122,8 +119,8 @@ func (b *broker) answer(w http.ResponseWriter, c *call, status int, err error) {
 
 	message := "sandboxrun: " + err.Error()
 	var body []byte
-	if c.route != nil && c.route.Error != nil {
-		body = c.route.Error(status, message)
+	if c.dialect != nil {
+		body = c.dialect.errorBody(status, message)
 	} else {
 		body = mustJSON(map[string]any{"error": map[string]string{"type": "sandboxrun", "message": message}})
 	}

@@ -24,9 +24,8 @@ const (
 // comes. It writes the call's one record.
 func (b *broker) forward(w http.ResponseWriter, r *http.Request, c *call) {
 	c.rec.Kind = KindRequest
-	key, err := c.route.Key(r.Context())
-	key = strings.TrimSpace(key)
-	if err != nil || key == "" || strings.ContainsAny(key, "\r\n\x00") {
+	credential, err := c.route.key(r.Context())
+	if err != nil || !credential.usable() {
 		b.answer(w, c, http.StatusUnauthorized, errNoKey)
 		return
 	}
@@ -36,8 +35,9 @@ func (b *broker) forward(w http.ResponseWriter, r *http.Request, c *call) {
 		b.answer(w, c, http.StatusBadGateway, errUpstream)
 		return
 	}
+	key := credential.Value
 	up := &meter{left: b.limits.RequestBody, shared: &b.bytes}
-	req, err := b.upstreamRequest(w, r, c, key, up)
+	req, err := b.upstreamRequest(w, r, c, credential, up)
 	if err != nil {
 		b.answer(w, c, http.StatusBadGateway, errUpstream)
 		return
@@ -61,13 +61,13 @@ func (b *broker) forward(w http.ResponseWriter, r *http.Request, c *call) {
 	if res.StatusCode >= 400 {
 		body = redacted(down, key)
 	}
-	for name, values := range filter(res.Header, plainResponseHeaders, c.route.ResponseHeaders) {
+	for name, values := range filter(res.Header, plainResponseHeaders, c.dialect.responseHeaders) {
 		for _, value := range values {
 			w.Header().Add(name, withoutKey(value, key))
 		}
 	}
 	w.WriteHeader(res.StatusCode)
-	tap := newUsageTap(c.route.Usage, res.Header.Get("Content-Type"))
+	tap := newUsageTap(c.dialect.usage, res.Header.Get("Content-Type"))
 	err = relay(pacedWriter{w, writeIdle}, body, tap)
 
 	c.rec.Status = res.StatusCode
@@ -89,28 +89,24 @@ func (b *broker) forward(w http.ResponseWriter, r *http.Request, c *call) {
 
 // upstreamRequest builds the request from nothing: only what is listed here
 // reaches the provider.
-func (b *broker) upstreamRequest(w http.ResponseWriter, r *http.Request, c *call, key string, up *meter) (*http.Request, error) {
-	target := *c.route.BaseURL
-	target.Path = strings.TrimSuffix(target.Path, "/") + c.path
-	target.RawPath = ""
-	target.RawQuery = c.query.Encode()
+func (b *broker) upstreamRequest(w http.ResponseWriter, r *http.Request, c *call, key Credential, up *meter) (*http.Request, error) {
 	var body io.Reader = http.NoBody
 	if r.ContentLength != 0 {
 		up.body = pacedBody{r.Body, w, writeIdle}
 		body = up
 	}
-	req, err := http.NewRequestWithContext(r.Context(), r.Method, target.String(), body)
+	req, err := http.NewRequestWithContext(r.Context(), r.Method, c.route.url(c.path, c.query).String(), body)
 	if err != nil {
 		return nil, err
 	}
 	if r.ContentLength != 0 {
 		req.ContentLength = r.ContentLength
 	}
-	req.Header = filter(r.Header, plainRequestHeaders, c.route.RequestHeaders)
+	req.Header = filter(r.Header, plainRequestHeaders, c.dialect.requestHeaders)
 	for _, name := range credentialHeaders {
 		req.Header.Del(name)
 	}
-	c.route.Auth.set(req.Header, key)
+	c.dialect.auth(req.Header, key)
 	return req, nil
 }
 

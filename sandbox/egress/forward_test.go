@@ -84,14 +84,16 @@ func TestKeyReachesNeitherTheBoxNorTheRecords(t *testing.T) {
 func TestUpstreamFailuresHaveTheProvidersErrorShape(t *testing.T) {
 	t.Parallel()
 	gone := provider(t, nil)
-	gone.BaseURL = mustURL(t, "http://"+closedAddress(t))
+	gone.base = mustURL(t, "http://"+closedAddress(t))
 	noKey := provider(t, unreachable(t))
-	noKey.Key = func(context.Context) (string, error) { return testKey, errors.New("cannot read /secret/" + testKey) }
+	noKey.key = func(context.Context) (Credential, error) {
+		return CredentialOf(testKey), errors.New("cannot read /secret/" + testKey)
+	}
 	unknown := httptest.NewTLSServer(unreachable(t)) // its certificate is nobody's this machine trusts
 	defer unknown.Close()
 	unknown.Config.ErrorLog = silent
 	untrusted := provider(t, nil)
-	untrusted.BaseURL = mustURL(t, unknown.URL)
+	untrusted.base = mustURL(t, unknown.URL)
 	redirects := provider(t, func(w http.ResponseWriter, r *http.Request) {
 		http.Redirect(w, r, "http://169.254.169.254/", http.StatusTemporaryRedirect)
 	})

@@ -68,13 +68,13 @@ func NewGate(cfg Config) (*Gate, error) {
 	}
 	b.bytes.Store(limits.BrokerBytes)
 	for _, route := range cfg.Routes {
-		if err := route.check(); err != nil {
-			return nil, err
+		if len(route.dialects) == 0 {
+			return nil, errors.New("a route that NewRoute did not make")
 		}
-		if b.routes[route.Provider] != nil {
-			return nil, fmt.Errorf("provider %s is given twice", route.Provider)
+		if b.routes[route.provider] != nil {
+			return nil, fmt.Errorf("provider %s is given twice", route.provider)
 		}
-		b.routes[route.Provider] = &route
+		b.routes[route.provider] = &route
 	}
 	if len(cfg.Routes) > 0 && cfg.Token == "" {
 		return nil, errors.New("routes without a token")

@@ -107,7 +107,16 @@ func provider(t *testing.T, h http.HandlerFunc) Route {
 	t.Helper()
 	server := httptest.NewServer(h)
 	t.Cleanup(server.Close)
-	return AnthropicRoute(mustURL(t, server.URL), StaticKey(testKey))
+	return newRoute(t, "anthropic", server.URL, StaticKey(testKey), WireAnthropicMessages)
+}
+
+func newRoute(t *testing.T, provider, base string, key KeyFunc, wires ...Wire) Route {
+	t.Helper()
+	route, err := NewRoute(provider, mustURL(t, base), key, wires...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return route
 }
 
 func mustURL(t *testing.T, s string) *url.URL {

@@ -1,7 +1,6 @@
 package egress
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"net/http"
@@ -12,55 +11,19 @@ import (
 	"strings"
 )
 
-// KeyFunc returns a provider's key. It is called for every request, so a key
-// may be renewed during a run. Its error is never shown to the box.
-type KeyFunc func(ctx context.Context) (string, error)
-
-// StaticKey returns a KeyFunc for a key that does not change.
-func StaticKey(key string) KeyFunc {
-	return func(context.Context) (string, error) { return key, nil }
-}
-
-// Auth says in which header a provider takes its key.
-type Auth string
-
-// The ways to send a key.
-const (
-	AuthXAPIKey Auth = "X-Api-Key"     //nolint:gosec // a header's name; the key alone
-	AuthBearer  Auth = "Authorization" // "Bearer " and the key
-)
-
-func (a Auth) set(h http.Header, key string) {
-	if a == AuthBearer {
-		key = "Bearer " + key
-	}
-	h.Set(string(a), key)
-}
-
-// Route is one provider the broker forwards to, found at BrokerURL(Provider).
+// Route is one provider the broker forwards to, found at BrokerURL of its name.
+// NewRoute makes one.
 type Route struct {
-	Provider string   // lower-case letters, digits and dashes
-	BaseURL  *url.URL // http or https; a path in it is put before the endpoint's
-	Key      KeyFunc
-	Auth     Auth
-	Allow    []Endpoint
-
-	RequestHeaders  []string // forwarded to the provider; a trailing * matches any ending
-	ResponseHeaders []string // passed back to the box; likewise
-
-	Usage func(document []byte, u *Usage)         // reads one JSON body or SSE data field; nil: not counted
-	Error func(status int, message string) []byte // a body in the provider's own error shape
+	provider string
+	base     *url.URL
+	// versioned says that base ends in the API's version, which then stands for
+	// the one that begins every path.
+	versioned bool
+	key       KeyFunc
+	dialects  []*dialect
 }
 
-// Endpoint is one call a box may make.
-type Endpoint struct {
-	Method string
-	Path   string   // a pattern of path.Match, where * stays within one segment
-	Query  []string // parameters that may be given
-	Answer int      // when not 0, the broker answers this status itself
-}
-
-// Headers that are forwarded whatever the provider.
+// Headers that are forwarded whatever the wire.
 var (
 	plainRequestHeaders  = []string{"Accept", "Content-Type", "User-Agent"}
 	plainResponseHeaders = []string{"Content-Type", "Date", "Retry-After", "Request-Id", "X-Request-Id"}
@@ -70,28 +33,40 @@ var (
 	providerName = regexp.MustCompile(`^[a-z0-9][a-z0-9-]{0,31}$`)
 	// plainPath leaves out everything that two parsers could read differently:
 	// percent escapes, backslashes, @, empty segments.
-	plainPath = regexp.MustCompile(`^(/[A-Za-z0-9_~:-][A-Za-z0-9._~:-]*)+$`)
+	plainPath  = regexp.MustCompile(`^(/[A-Za-z0-9_~:-][A-Za-z0-9._~:-]*)+$`)
+	apiVersion = regexp.MustCompile(`^v[0-9]+[a-z0-9]*$`)
 )
 
-func (r *Route) check() error {
-	switch u := r.BaseURL; {
-	case !providerName.MatchString(r.Provider):
-		return fmt.Errorf("provider name %q: want lower-case letters, digits and dashes", r.Provider)
-	case u == nil || (u.Scheme != "https" && u.Scheme != "http") || u.Host == "":
-		return fmt.Errorf("provider %s: base url is not an http or https url", r.Provider)
-	case u.User != nil || u.RawQuery != "" || u.Fragment != "":
-		return fmt.Errorf("provider %s: base url has a user, query or fragment", r.Provider)
-	case r.Key == nil:
-		return fmt.Errorf("provider %s: no key", r.Provider)
-	case r.Auth != AuthXAPIKey && r.Auth != AuthBearer:
-		return fmt.Errorf("provider %s: unknown auth %q", r.Provider, r.Auth)
+// NewRoute returns the route of one provider that serves the given wires. A box
+// finds the calls of all of them below BrokerURL(provider), from the API's
+// version on ("/v1/messages"). provider consists of lower-case letters, digits
+// and dashes. base is an http or https URL, with or without the version at its
+// end: "https://api.example" and "https://api.example/v1" are the same, and one
+// that ends in another version is called at that. An error names the provider
+// and what is wrong.
+func NewRoute(provider string, base *url.URL, key KeyFunc, wires ...Wire) (Route, error) {
+	r := Route{provider: provider, base: base, key: key}
+	switch {
+	case !providerName.MatchString(provider):
+		return Route{}, fmt.Errorf("provider name %q: want lower-case letters, digits and dashes", provider)
+	case base == nil || (base.Scheme != "https" && base.Scheme != "http") || base.Host == "":
+		return Route{}, fmt.Errorf("provider %s: base url is not an http or https url", provider)
+	case base.User != nil || base.RawQuery != "" || base.Fragment != "":
+		return Route{}, fmt.Errorf("provider %s: base url has a user, query or fragment", provider)
+	case key == nil:
+		return Route{}, fmt.Errorf("provider %s: no key", provider)
+	case len(wires) == 0:
+		return Route{}, fmt.Errorf("provider %s: serves no wire", provider)
 	}
-	for _, e := range r.Allow {
-		if _, err := path.Match(e.Path, "/"); err != nil {
-			return fmt.Errorf("provider %s: path %q: %w", r.Provider, e.Path, err)
+	r.versioned = apiVersion.MatchString(path.Base(base.Path))
+	for _, w := range wires {
+		d := dialects[w]
+		if d == nil {
+			return Route{}, fmt.Errorf("provider %s: unknown wire %q", provider, w)
 		}
+		r.dialects = append(r.dialects, d)
 	}
-	return nil
+	return r, nil
 }
 
 var (
@@ -101,37 +76,40 @@ var (
 )
 
 // match finds the endpoint for a request's method and raw target, which has the
-// form /path?query below the provider's prefix.
-func (r *Route) match(method, target string) (e Endpoint, query url.Values, err error) {
+// form /path?query below the provider's prefix. Of a refused call it returns
+// the dialect whose errors the client understands, as far as that can be told.
+func (r *Route) match(method, target string) (d *dialect, e endpoint, query url.Values, err error) {
+	d = r.dialects[0]
 	raw, rawQuery, _ := strings.Cut(target, "?")
 	if !plainPath.MatchString(raw) || path.Clean(raw) != raw {
-		return Endpoint{}, nil, errPath
+		return d, endpoint{}, nil, errPath
 	}
-	query, err = url.ParseQuery(rawQuery)
-	if err != nil {
-		return Endpoint{}, nil, errQuery
-	}
+	query, badQuery := url.ParseQuery(rawQuery)
 	err = errEndpoint
-	for _, e := range r.Allow {
-		if ok, _ := path.Match(e.Path, raw); !ok || e.Method != method { // patterns were checked
-			continue
+	for _, spoken := range r.dialects {
+		for _, e := range spoken.endpoints {
+			switch {
+			case !e.hasPath(raw):
+			case e.method != method:
+				d = spoken
+			case badQuery != nil || !e.takes(query):
+				d, err = spoken, errQuery
+			default:
+				return spoken, e, query, nil
+			}
 		}
-		if !allIn(query, e.Query) {
-			err = errQuery
-			continue
-		}
-		return e, query, nil
 	}
-	return Endpoint{}, nil, err
+	return d, endpoint{}, nil, err
 }
 
-func allIn(query url.Values, names []string) bool {
-	for name := range query {
-		if !slices.Contains(names, name) {
-			return false
-		}
+// url returns where an endpoint's path is at the provider.
+func (r *Route) url(path string, query url.Values) *url.URL {
+	if r.versioned {
+		_, path, _ = strings.Cut(strings.TrimPrefix(path, "/"), "/")
 	}
-	return true
+	u := r.base.JoinPath(path)
+	u.RawQuery = query.Encode()
+	return u
 }
 
 // filter copies the headers that one of the lists names.

@@ -6,29 +6,57 @@ import (
 )
 
 const (
-	maxEvent    = 256 << 10 // bytes of one SSE line that is still parsed
-	maxDocument = 2 << 20   // bytes of one JSON body that is still parsed
+	// maxEvent bounds one SSE line that is still parsed, in bytes. The event that
+	// ends an OpenAI response repeats all of it.
+	maxEvent    = 1 << 20
+	maxDocument = 2 << 20 // bytes of one JSON body that is still parsed
 )
+
+// usageReader reads what a document says it cost. An event is only parsed when
+// it contains mark.
+type usageReader struct {
+	mark string
+	read func(document []byte, u *Usage) // one JSON body or SSE data field
+}
+
+// setModel notes which model answered, where a document says it.
+func (u *Usage) setModel(model string) {
+	if model != "" {
+		u.Model = model
+	}
+}
+
+// setInput notes a count of input tokens that includes those read from the
+// cache.
+func (u *Usage) setInput(all *int64, cached int64) {
+	if all == nil || cached < 0 || *all < cached {
+		return
+	}
+	u.InputTokens, u.CacheReadTokens = *all-cached, cached
+}
+
+func setCount(field, value *int64) {
+	if value != nil && *value >= 0 {
+		*field = *value
+	}
+}
 
 // usageTap looks at a copy of a response for what it cost. It keeps at most one
 // line or document, never fails and never holds the stream up: what is too long
 // is not counted.
 type usageTap struct {
-	parse    func([]byte, *Usage)
+	reader   usageReader
 	events   bool // server-sent events, else one JSON document
 	buf      []byte
 	overlong bool // the current line or document exceeded its bound
 	usage    Usage
 }
 
-func newUsageTap(parse func([]byte, *Usage), contentType string) *usageTap {
-	return &usageTap{parse: parse, events: strings.HasPrefix(contentType, "text/event-stream")}
+func newUsageTap(reader usageReader, contentType string) *usageTap {
+	return &usageTap{reader: reader, events: strings.HasPrefix(contentType, "text/event-stream")}
 }
 
 func (t *usageTap) write(p []byte) {
-	if t.parse == nil {
-		return
-	}
 	if !t.events {
 		t.keep(p, maxDocument)
 		return
@@ -54,19 +82,19 @@ func (t *usageTap) keep(p []byte, limit int) {
 
 func (t *usageTap) line() {
 	data, ok := bytes.CutPrefix(t.buf, []byte("data:"))
-	if ok && !t.overlong && bytes.Contains(data, []byte(`"usage"`)) {
-		t.parse(data, &t.usage)
+	if ok && !t.overlong && bytes.Contains(data, []byte(t.reader.mark)) {
+		t.reader.read(data, &t.usage)
 	}
 	t.buf, t.overlong = t.buf[:0], false
 }
 
 // end returns what was counted, after the last byte.
 func (t *usageTap) end() Usage {
-	if t.parse != nil && !t.overlong {
+	if !t.overlong {
 		if t.events {
 			t.line()
 		} else if len(t.buf) > 0 {
-			t.parse(t.buf, &t.usage)
+			t.reader.read(t.buf, &t.usage)
 		}
 	}
 	return t.usage

@@ -1,6 +1,7 @@
 package sandboxtest
 
 import (
+	"cmp"
 	"errors"
 	"os"
 	"path/filepath"
@@ -50,6 +51,22 @@ func (s suite) treeTests() map[string]func(t *testing.T) {
 			}
 			if got, err := os.ReadFile(filepath.Join(tree.Lower[1], "kept")); string(got) != "kept" {
 				t.Errorf("lower layer: %q, %v", got, err)
+			}
+		},
+		"a read-only tree cannot be changed": func(t *testing.T) {
+			trees := map[string]sandbox.Tree{"directory": Spec(t, s.options).Tree}
+			if s.options.Overlay {
+				trees["overlay"] = overlay(t)
+			}
+			for name, tree := range trees {
+				plant(t, cmp.Or(tree.Dir, tree.Upper), "old", "before")
+				tree.ReadOnly = true
+				box := s.open(t, func(s *sandbox.Spec) { s.Tree = tree })
+				box.want("cat old; echo after 2>/dev/null > new || echo refused; rm -f old 2>/dev/null || echo kept", "beforerefused\nkept")
+				box.close()
+				if _, err := os.Lstat(filepath.Join(cmp.Or(tree.Dir, tree.Upper), "new")); !errors.Is(err, os.ErrNotExist) {
+					t.Errorf("%s: new: %v", name, err)
+				}
 			}
 		},
 		"an overlay that cannot be mounted is told apart": func(t *testing.T) {

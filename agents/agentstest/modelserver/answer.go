@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"net/http"
 	"strconv"
+	"strings"
 	"time"
 )
 
@@ -13,43 +14,80 @@ const (
 	outputTokens = 20
 )
 
-// message is an answer of the Messages API in its non-streaming form.
-type message struct {
-	ID         string  `json:"id"`
-	Type       string  `json:"type"`
-	Role       string  `json:"role"`
-	Model      string  `json:"model"`
-	Content    []any   `json:"content"`
-	StopReason *string `json:"stop_reason"`
-	StopSeq    *string `json:"stop_sequence"`
-	Usage      usage   `json:"usage"`
+// The natural ends of an answer, by the names the Messages API has for them.
+const (
+	stopEnd     = "end_turn"
+	stopTools   = "tool_use"
+	stopLength  = "max_tokens"
+	stopRefusal = "refusal"
+)
+
+// answer is a step as the model says it, before a wire gives it a form.
+type answer struct {
+	number int // for the message's id
+	stop   string
+	parts  []part
 }
 
-type usage struct {
-	Input  int `json:"input_tokens"`
-	Output int `json:"output_tokens"`
+type partKind int
+
+const (
+	thinkingPart partKind = iota
+	textPart
+	toolPart
+)
+
+// part is a block of an answer. The text of a tool call is its input.
+type part struct {
+	kind   partKind
+	text   string
+	name   string // of the tool
+	number int    // for the tool call's id
+	free   bool   // the tool's input is text, not JSON
 }
 
-type textBlock struct {
-	Type string `json:"type"`
-	Text string `json:"text"`
+// ofKind returns the parts of one kind, for the wires that keep them apart.
+func (a answer) ofKind(k partKind) []part {
+	var list []part
+	for _, p := range a.parts {
+		if p.kind == k {
+			list = append(list, p)
+		}
+	}
+	return list
 }
 
-type thinkingBlock struct {
-	Type      string `json:"type"`
-	Thinking  string `json:"thinking"`
-	Signature string `json:"signature"`
+// textOf is the text of the parts of one kind.
+func (a answer) textOf(k partKind) string {
+	var sb strings.Builder
+	for _, p := range a.ofKind(k) {
+		sb.WriteString(p.text)
+	}
+	return sb.String()
 }
 
-type toolBlock struct {
-	Type  string          `json:"type"`
-	ID    string          `json:"id"`
-	Name  string          `json:"name"`
-	Input json.RawMessage `json:"input"`
+func (s *Server) compose(step Step, main bool) answer {
+	a := answer{number: s.number(main), stop: step.StopReason}
+	if a.stop == "" {
+		a.stop = stopEnd
+		if len(step.Tools) > 0 {
+			a.stop = stopTools
+		}
+	}
+	if step.Thinking != "" {
+		a.parts = append(a.parts, part{kind: thinkingPart, text: step.Thinking})
+	}
+	if step.Text != "" {
+		a.parts = append(a.parts, part{kind: textPart, text: step.Text})
+	}
+	for _, t := range step.Tools {
+		a.parts = append(a.parts, part{kind: toolPart, text: string(t.Input), name: t.Name, number: s.number(main)})
+	}
+	return a
 }
 
 // answer carries a step out.
-func (s *Server) answer(w http.ResponseWriter, r *http.Request, q question, step Step) {
+func (s *Server) answer(w http.ResponseWriter, r *http.Request, wire wire, q question, step Step) {
 	if step.DelayMS > 0 {
 		timer := time.NewTimer(time.Duration(step.DelayMS) * time.Millisecond)
 		defer timer.Stop()
@@ -59,47 +97,23 @@ func (s *Server) answer(w http.ResponseWriter, r *http.Request, q question, step
 			return
 		}
 	}
-	switch m := s.compose(q, step); {
+	switch a := s.compose(step, q.Main); {
 	case step.Silent:
 		<-r.Context().Done()
 	case step.Fault != nil:
-		fault(w, *step.Fault)
+		refuse(w, wire, *step.Fault)
 	case q.Stream:
-		stream(w, m, step.Cut)
+		stream(w, wire.events(q, a), step.Cut)
 	case step.Cut:
-		half(w, m)
+		half(w, wire.document(q, a))
 	default:
-		writeJSON(w, http.StatusOK, m)
+		writeJSON(w, http.StatusOK, wire.document(q, a))
 	}
-}
-
-func (s *Server) compose(q question, step Step) message {
-	stop := step.StopReason
-	if stop == "" {
-		stop = "end_turn"
-		if len(step.Tools) > 0 {
-			stop = "tool_use"
-		}
-	}
-	m := message{
-		ID: s.id("msg"), Type: "message", Role: "assistant", Model: q.Model,
-		StopReason: &stop, Usage: usage{Input: inputTokens, Output: outputTokens},
-	}
-	if step.Thinking != "" {
-		m.Content = append(m.Content, thinkingBlock{Type: "thinking", Thinking: step.Thinking, Signature: "c2NyaXB0ZWQ="})
-	}
-	if step.Text != "" {
-		m.Content = append(m.Content, textBlock{Type: "text", Text: step.Text})
-	}
-	for _, t := range step.Tools {
-		m.Content = append(m.Content, toolBlock{Type: "tool_use", ID: s.id("toolu"), Name: t.Name, Input: t.Input})
-	}
-	return m
 }
 
 // half writes the first half of an answer and drops the connection.
-func half(w http.ResponseWriter, m message) {
-	b := encode(m)
+func half(w http.ResponseWriter, document any) {
+	b := encode(document)
 	w.Header().Set("Content-Type", "application/json")
 	w.Header().Set("Content-Length", strconv.Itoa(len(b)))
 	_, _ = w.Write(b[:len(b)/2])
@@ -107,14 +121,11 @@ func half(w http.ResponseWriter, m message) {
 	panic(http.ErrAbortHandler)
 }
 
-func fault(w http.ResponseWriter, f Fault) {
+func refuse(w http.ResponseWriter, wire wire, f Fault) {
 	if f.RetryAfter > 0 {
 		w.Header().Set("Retry-After", strconv.Itoa(f.RetryAfter))
 	}
-	writeJSON(w, f.Status, map[string]any{
-		"type":  "error",
-		"error": map[string]string{"type": f.Type, "message": f.Message},
-	})
+	writeJSON(w, f.Status, wire.fault(f))
 }
 
 func writeJSON(w http.ResponseWriter, status int, v any) {

@@ -6,23 +6,28 @@ import (
 	"strings"
 )
 
-// Bounds of what the server remembers.
+// Bounds of what the server looks at and remembers.
 const (
 	maxRequests     = 1000     // requests kept; older ones are forgotten first
 	maxResultText   = 16 << 10 // bytes kept of one tool result
+	maxPrompt       = 64 << 10 // bytes kept of a prompt, which comes after what a CLI puts before it
 	maxRequestBytes = 32 << 20 // size of a request body
+	maxConversation = 8 << 20  // bytes of a conversation that Step.Expect looks at
 )
 
 // Request is one request the server was asked, with what tests want to know.
 type Request struct {
 	Method, Path string
-	Key          string // x-api-key, or the bearer token
-	Model        string
-	Stream       bool
+	// Wire is the protocol spoken: Anthropic, Responses, Chat or Google; empty
+	// for what is no question to the model.
+	Wire   string
+	Key    string // x-api-key, x-goog-api-key, or the bearer token
+	Model  string
+	Stream bool
 	// Main tells a request of the agent's loop, which takes a step, from a side
-	// request of the CLI (a title, a quota probe, a token count).
+	// request of the CLI (a title, a quota probe, a choice of model).
 	Main     bool
-	Messages int      // messages in the conversation sent
+	Messages int      // messages, or items, in the conversation sent
 	Tools    []string // names of the tools offered
 	Prompt   string   // text after the model's last message
 	Results  []Result // tool results after the model's last message
@@ -30,75 +35,75 @@ type Request struct {
 
 // Result is a tool result the CLI sent to the model.
 type Result struct {
-	ID      string
-	Text    string
+	ID   string
+	Text string
+	// IsError is what the wire says of the result; the OpenAI wires say nothing.
 	IsError bool
 }
 
-// question is the part of a Messages API request the server looks at,
-// https://docs.anthropic.com/en/api/messages.
+// question is a request with what its answer depends on.
 type question struct {
-	Model     string `json:"model"`
-	MaxTokens int    `json:"max_tokens"`
-	Stream    bool   `json:"stream"`
-	Tools     []struct {
-		Name string `json:"name"`
-	} `json:"tools"`
-	Messages []struct {
-		Role    string          `json:"role"`
-		Content json.RawMessage `json:"content"`
-	} `json:"messages"`
+	Request
+	text   string            // the conversation, for Step.Expect
+	schema json.RawMessage   // JSON Schema the answer must follow, if any
+	custom map[string]bool   // tools called with free text instead of JSON
+	spaces map[string]string // namespace of the tools that are in one
+	counts bool              // a stream ends with its token counts
 }
 
+// said is one thing in a conversation: a text, a tool call or a tool result.
+type said struct {
+	model  bool // by the model
+	system bool // by who runs the agent: neither prompt nor memory
+	text   string
+	result bool // text is the result of the tool call id
+	id     string
+	failed bool
+}
+
+// hear fills in what the conversation tells.
+func (q *question) hear(talk []said) {
+	start := 0
+	var all strings.Builder
+	for i, s := range talk {
+		if s.model {
+			start = i + 1
+		}
+		if !s.system && all.Len()+len(s.text) < maxConversation {
+			all.WriteString(s.text)
+			all.WriteByte('\n')
+		}
+	}
+	q.text = all.String()
+	for _, s := range talk[start:] {
+		switch {
+		case s.system:
+		case s.result:
+			q.Results = append(q.Results, Result{ID: s.id, Text: head(s.text, maxResultText), IsError: s.failed})
+		default:
+			q.Prompt = head(q.Prompt+s.text, maxPrompt)
+		}
+	}
+}
+
+func key(r *http.Request) string {
+	for _, name := range []string{"X-Api-Key", "X-Goog-Api-Key"} {
+		if k := r.Header.Get(name); k != "" {
+			return k
+		}
+	}
+	return strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer ")
+}
+
+// block is a piece of a message's content. Anthropic and OpenAI agree on the
+// member that holds a text, not on what the pieces are called.
 type block struct {
 	Type      string          `json:"type"`
 	Text      string          `json:"text"`
 	ToolUseID string          `json:"tool_use_id"`
+	Input     json.RawMessage `json:"input"`
 	Content   json.RawMessage `json:"content"`
 	IsError   bool            `json:"is_error"`
-}
-
-// record turns a request into what is remembered of it.
-func record(r *http.Request, q question) Request {
-	rec := Request{
-		Method: r.Method, Path: r.URL.Path, Key: key(r.Header), Model: q.Model, Stream: q.Stream,
-		Messages: len(q.Messages),
-		// Claude Code offers its tools in every request of its loop, and none
-		// in the small ones it makes on the side.
-		Main: len(q.Tools) > 0 && q.MaxTokens > 1,
-	}
-	for _, t := range q.Tools {
-		rec.Tools = append(rec.Tools, t.Name)
-	}
-	for _, m := range q.Messages[lastAnswer(q):] {
-		for _, b := range blocks(m.Content) {
-			switch b.Type {
-			case "text":
-				rec.Prompt = head(rec.Prompt + b.Text)
-			case "tool_result":
-				rec.Results = append(rec.Results, Result{ID: b.ToolUseID, Text: head(text(b.Content)), IsError: b.IsError})
-			}
-		}
-	}
-	return rec
-}
-
-// lastAnswer is the index after the model's last message. Claude Code may send
-// its system reminders as messages of their own after the user's.
-func lastAnswer(q question) int {
-	for i := len(q.Messages); i > 0; i-- {
-		if q.Messages[i-1].Role == "assistant" {
-			return i
-		}
-	}
-	return 0
-}
-
-func key(h http.Header) string {
-	if k := h.Get("X-Api-Key"); k != "" {
-		return k
-	}
-	return strings.TrimPrefix(h.Get("Authorization"), "Bearer ")
 }
 
 // blocks reads content, which is a string or a list of blocks.
@@ -122,9 +127,4 @@ func text(content json.RawMessage) string {
 	return sb.String()
 }
 
-func head(s string) string {
-	if len(s) > maxResultText {
-		return s[:maxResultText]
-	}
-	return s
-}
+func head(s string, limit int) string { return s[:min(len(s), limit)] }

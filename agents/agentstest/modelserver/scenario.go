@@ -25,11 +25,17 @@ type Step struct {
 	Text     string    `json:"text,omitempty"`
 	Tools    []ToolUse `json:"tools,omitempty"`
 	// StopReason overrides the natural one: tool_use with tools, else end_turn.
+	// These, max_tokens and refusal are said in each wire's own words, anything
+	// else as it stands.
 	StopReason string `json:"stop_reason,omitempty"`
+	// Expect is a text that must occur in the conversation the request holds, the
+	// system prompt aside. Where it does not, the answer is a fault of status 400,
+	// the step stays the next one, and Server.Failures tells.
+	Expect string `json:"expect,omitempty"`
 	// Fault answers with an error status instead of a message.
 	Fault *Fault `json:"fault,omitempty"`
-	// Cut ends the connection in the middle of the last content block of a
-	// stream, and in the middle of the body of a non-streaming answer.
+	// Cut ends the connection in the middle of the last block of a stream, and
+	// in the middle of the body of a non-streaming answer.
 	Cut bool `json:"cut,omitempty"`
 	// Silent accepts the request and says nothing until the client or the
 	// server leaves.
@@ -41,16 +47,20 @@ type Step struct {
 	Times int `json:"times,omitempty"`
 }
 
-// ToolUse is a tool call of the model, by the CLI's own tool name.
+// ToolUse is a tool call of the model, by the CLI's own tool name. Where the CLI
+// offers the tool as one of free text (a custom tool of the Responses API), the
+// input is a JSON string or an object with the one member input.
 type ToolUse struct {
 	Name  string          `json:"name"`
 	Input json.RawMessage `json:"input"`
 }
 
-// Fault is an error answer of the Messages API.
+// Fault is an error answer.
 type Fault struct {
-	Status  int    `json:"status"`
-	Type    string `json:"type"` // e.g. authentication_error, rate_limit_error
+	Status int `json:"status"`
+	// Type is what the wire calls the error, such as rate_limit_error,
+	// insufficient_quota or RESOURCE_EXHAUSTED; empty takes its name for the status.
+	Type    string `json:"type,omitempty"`
 	Message string `json:"message"`
 	// RetryAfter is the header of that name in seconds; 0 leaves it out.
 	RetryAfter int `json:"retry_after,omitempty"`

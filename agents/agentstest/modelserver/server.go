@@ -1,22 +1,29 @@
 // Package modelserver is a model provider without a model: it speaks the
-// Anthropic Messages API and answers with the steps of a scenario, so that a
-// real agent CLI can be driven without an account and without a network.
+// Anthropic Messages API, both APIs of OpenAI and the Gemini API, and answers
+// with the steps of a scenario, so that a real agent CLI can be driven without
+// an account and without a network.
 package modelserver
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"log/slog"
 	"net"
 	"net/http"
+	"slices"
 	"sync"
 	"time"
 )
 
 // headerTimeout ends connections that never send their request.
 const headerTimeout = 10 * time.Second
+
+// listed is the model the lists of models hold; any other name is answered too.
+const listed = "scripted-model"
+
+// firstAside is where the numbers of side answers start.
+const firstAside = 900_000_000
 
 // Server answers one scenario on loopback.
 type Server struct {
@@ -29,8 +36,10 @@ type Server struct {
 	steps    []Step
 	next     int // index into steps
 	used     int // requests steps[next] has answered
-	message  int // messages and tool calls made, for ids
+	numbered int // messages and tool calls made, for ids
+	aside    int // the same of side requests
 	requests []Request
+	failures []string
 }
 
 // Start listens on a free loopback port and answers s until Close.
@@ -45,7 +54,7 @@ func StartAt(addr string, s Scenario) (*Server, error) {
 	if err != nil {
 		return nil, fmt.Errorf("start model server: %w", err)
 	}
-	srv := &Server{url: "http://" + l.Addr().String(), steps: s.Steps}
+	srv := &Server{url: "http://" + l.Addr().String(), steps: slices.Clone(s.Steps)}
 	srv.http = &http.Server{
 		Handler:           srv.handler(),
 		ReadHeaderTimeout: headerTimeout,
@@ -59,7 +68,8 @@ func StartAt(addr string, s Scenario) (*Server, error) {
 	return srv, nil
 }
 
-// URL is the base URL of the API, without a trailing slash.
+// URL is the base URL of the APIs, without a trailing slash and without the
+// version that every path of theirs starts with.
 func (s *Server) URL() string { return s.url }
 
 // Close ends every connection and returns when no handler runs any more.
@@ -77,21 +87,20 @@ func (s *Server) Requests() []Request {
 	return append([]Request(nil), s.requests...)
 }
 
-// Remaining is the number of steps that no request has reached yet.
-func (s *Server) Remaining() int {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	left := len(s.steps) - s.next
-	if left > 0 && s.used > 0 {
-		left--
-	}
-	return left
-}
-
 func (s *Server) handler() http.Handler {
 	mux := http.NewServeMux()
-	mux.HandleFunc("POST /v1/messages", s.messages)
-	mux.HandleFunc("POST /v1/messages/count_tokens", s.countTokens)
+	mux.HandleFunc("POST /v1/messages", s.ask(anthropic{}))
+	mux.HandleFunc("POST /v1/messages/count_tokens", s.count(anthropic{}, map[string]int{"input_tokens": inputTokens}))
+	mux.HandleFunc("POST /v1/responses", s.ask(responses{}))
+	mux.HandleFunc("POST /v1/chat/completions", s.ask(chat{}))
+	mux.HandleFunc("POST /v1beta/models/{call}", s.gemini)
+	mux.HandleFunc("GET /v1/models", s.list(map[string]any{
+		"object": "list", "has_more": false,
+		"data": []any{map[string]any{"id": listed, "object": "model", "type": "model", "display_name": listed, "created": created, "owned_by": "script"}},
+	}))
+	mux.HandleFunc("GET /v1beta/models", s.list(map[string]any{
+		"models": []any{map[string]any{"name": "models/" + listed, "displayName": listed, "supportedGenerationMethods": []string{"generateContent", "countTokens"}}},
+	}))
 	mux.HandleFunc("/", s.other)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		s.work.Add(1)
@@ -100,67 +109,74 @@ func (s *Server) handler() http.Handler {
 	})
 }
 
+// ask answers a question to the model.
+func (s *Server) ask(wire wire) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		q, ok := read(w, r, wire)
+		if !ok {
+			return
+		}
+		s.remember(q.Request)
+		step := Step{Text: "ok"}
+		switch {
+		case q.Main:
+			step = s.step(q)
+		case len(q.schema) > 0:
+			step.Text = string(encode(sample(q.schema)))
+		}
+		s.answer(w, r, wire, q, step)
+	}
+}
+
+// count answers how many tokens a question has.
+func (s *Server) count(wire wire, tokens map[string]int) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		q, ok := read(w, r, wire)
+		if !ok {
+			return
+		}
+		q.Main = false
+		s.remember(q.Request)
+		writeJSON(w, http.StatusOK, tokens)
+	}
+}
+
+func (s *Server) list(models any) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		s.remember(address(r))
+		writeJSON(w, http.StatusOK, models)
+	}
+}
+
 // other answers what is not the model: HEAD /api/hello asks only for an answer.
 func (s *Server) other(w http.ResponseWriter, r *http.Request) {
-	s.remember(record(r, question{}))
+	s.remember(address(r))
 	if r.Method == http.MethodHead || r.Method == http.MethodGet && r.URL.Path == "/api/hello" {
 		w.WriteHeader(http.StatusOK)
 		return
 	}
-	fault(w, Fault{Status: http.StatusNotFound, Type: "not_found_error", Message: "no such endpoint here"})
+	refuse(w, anthropic{}, Fault{Status: http.StatusNotFound, Message: "no such endpoint here"})
 }
 
-func (s *Server) countTokens(w http.ResponseWriter, r *http.Request) {
-	q, ok := s.question(w, r)
-	if !ok {
-		return
-	}
-	rec := record(r, q)
-	rec.Main = false
-	s.remember(rec)
-	writeJSON(w, http.StatusOK, map[string]int{"input_tokens": inputTokens})
+// address is what is known of a request without its body.
+func address(r *http.Request) Request {
+	return Request{Method: r.Method, Path: r.URL.Path, Key: key(r)}
 }
 
-func (s *Server) messages(w http.ResponseWriter, r *http.Request) {
-	q, ok := s.question(w, r)
-	if !ok {
-		return
-	}
-	rec := record(r, q)
-	s.remember(rec)
-	step := Step{Text: "ok"}
-	if rec.Main {
-		step = s.step()
-	}
-	s.answer(w, r, q, step)
-}
-
-func (s *Server) question(w http.ResponseWriter, r *http.Request) (question, bool) {
-	var q question
-	if err := json.NewDecoder(http.MaxBytesReader(w, r.Body, maxRequestBytes)).Decode(&q); err != nil {
-		fault(w, Fault{Status: http.StatusBadRequest, Type: "invalid_request_error", Message: err.Error()})
-		return q, false
-	}
+func read(w http.ResponseWriter, r *http.Request, wire wire) (question, bool) {
 	// The request's context ends with the connection only once the whole body
 	// was read.
-	_, _ = io.Copy(io.Discard, r.Body)
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxRequestBytes))
+	var q question
+	if err == nil {
+		q, err = wire.parse(r, body)
+	}
+	if err != nil {
+		refuse(w, wire, Fault{Status: http.StatusBadRequest, Message: err.Error()})
+		return question{}, false
+	}
+	q.Method, q.Path, q.Key = r.Method, r.URL.Path, key(r)
 	return q, true
-}
-
-// step takes the next step of the script. After the last one the model has
-// nothing more to say, which ends every turn.
-func (s *Server) step() Step {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.next >= len(s.steps) {
-		return Step{Text: "The script has ended."}
-	}
-	step := s.steps[s.next]
-	s.used++
-	if step.Times >= 0 && s.used >= max(step.Times, 1) {
-		s.next, s.used = s.next+1, 0
-	}
-	return step
 }
 
 func (s *Server) remember(r Request) {
@@ -172,10 +188,18 @@ func (s *Server) remember(r Request) {
 	s.requests = append(s.requests, r)
 }
 
-// id numbers messages and tool calls, so that two runs of a script agree.
-func (s *Server) id(prefix string) string {
+// number counts messages and tool calls, so that two runs of a script agree.
+// Side requests come when they like, so they are counted apart.
+func (s *Server) number(main bool) int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.message++
-	return fmt.Sprintf("%s_%012d", prefix, s.message)
+	if !main {
+		s.aside++
+		return firstAside + s.aside
+	}
+	s.numbered++
+	return s.numbered
 }
+
+// id makes an identifier of a number.
+func id(prefix string, number int) string { return fmt.Sprintf("%s_%012d", prefix, number) }

@@ -64,6 +64,19 @@ func (r *rig) model(s modelserver.Scenario) *modelserver.Server {
 	return srv
 }
 
+// models makes the scripted provider every provider of the rig, whatever wire
+// they speak.
+func (r *rig) models(s modelserver.Scenario) *modelserver.Server {
+	r.t.Helper()
+	srv := r.model(s)
+	r.config["providers"] = map[string]any{
+		"anthropic": map[string]any{"base_url": srv.URL(), "key_env": "ANTHROPIC_API_KEY"},
+		"openai":    map[string]any{"base_url": srv.URL() + "/v1", "key_env": "ANTHROPIC_API_KEY"},
+		"google":    map[string]any{"base_url": srv.URL(), "key_env": "ANTHROPIC_API_KEY"},
+	}
+	return srv
+}
+
 // outcome is one finished invocation.
 type outcome struct {
 	exit           int

@@ -1,0 +1,75 @@
+package agents
+
+import "encoding/json"
+
+const (
+	// maxCodexEdits and maxCodexEditBytes bound the edits that are remembered for
+	// the request to permit them, which does not repeat what they change.
+	maxCodexEdits     = 64
+	maxCodexEditBytes = 16 << 20
+)
+
+// codexEdits are the changes of open edits, by the id of their call. The zero
+// value is ready.
+type codexEdits struct {
+	open  map[string]json.RawMessage
+	bytes int
+}
+
+// note remembers what an edit wants to change; false when that is too much.
+func (e *codexEdits) note(i codexItem) bool {
+	if i.Type != "fileChange" {
+		return true
+	}
+	e.drop(i.ID)
+	if len(i.Changes) == 0 || len(e.open) >= maxCodexEdits || e.bytes+len(i.Changes) > maxCodexEditBytes {
+		return len(i.Changes) == 0
+	}
+	if e.open == nil {
+		e.open = map[string]json.RawMessage{}
+	}
+	e.open[i.ID] = i.Changes
+	e.bytes += len(i.Changes)
+	return true
+}
+
+func (e *codexEdits) drop(id string) {
+	e.bytes -= len(e.open[id])
+	delete(e.open, id)
+}
+
+// of returns the changes of an edit as the JSON of an object, and the files
+// they touch; nothing when it does not know them all.
+func (e *codexEdits) of(id string) (input json.RawMessage, paths []string) {
+	var changes []struct {
+		Path string `json:"path"`
+		Kind struct {
+			Move string `json:"move_path"`
+		} `json:"kind"`
+	}
+	raw := e.open[id]
+	if len(raw) == 0 || decode(raw, &changes) != nil || len(changes) == 0 {
+		return nil, nil
+	}
+	for _, c := range changes {
+		if c.Path == "" {
+			return nil, nil
+		}
+		paths = append(paths, c.Path)
+		if c.Kind.Move != "" {
+			paths = append(paths, c.Kind.Move)
+		}
+	}
+	return codexJSON(map[string]json.RawMessage{"changes": raw}), paths
+}
+
+// patchUpdated handles a new version of an edit that is being written.
+func (c *codexTurn) patchUpdated(f codexFrame, text []byte) {
+	var n struct {
+		ItemID  string          `json:"itemId"`
+		Changes json.RawMessage `json:"changes"`
+	}
+	if decode(object(f.Params), &n) != nil || !c.calls.has(n.ItemID) || !c.edits.note(codexItem{Type: "fileChange", ID: n.ItemID, Changes: n.Changes}) {
+		c.strange(text)
+	}
+}

@@ -1,0 +1,271 @@
+package agents_test
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+	"strings"
+	"testing"
+
+	"sandboxrun/agents"
+)
+
+func TestOpencodeReadsOnAfterWhatNobodyKnows(t *testing.T) {
+	t.Parallel()
+	h := &recorder{}
+	o := mustPlayOpencode(t, h, func(s *opencodePlay) bool {
+		s.raw(": a comment\n\nevent: x\nid: 7\nretry: 5\n\n")
+		s.raw("data: " + strings.Repeat("[", 100_000) + "\n\n")
+		s.raw("data: not json\n\ndata: {\"type\":7}\n\ndata: null\n\n")
+		s.raw("data: {\"type\":\"\xff\xfe\",\"properties\":{}}\n\n")
+		s.raw("data: " + strings.Repeat("x", 17<<20) + "\n\n")
+		s.say(`message.updated {"info":{"id":7,"role":"assistant"}}`, `message.part.updated {"part":{"id":{"a":1},"type":"text"}}`,
+			`session.status {"sessionID":"ses_main","status":{"type":"odd"}}`, `permission.replied {}`, `session.idle {}`, `session.error {}`)
+		return s.finish()
+	})
+	if o.End != agents.EndClean || o.Claim != "done" {
+		t.Errorf("outcome = %+v, want clean", o)
+	}
+	if o.Unknown != 11 {
+		t.Errorf("%d unknown frames, want 11: %q", o.Unknown, of[json.RawMessage](h))
+	}
+	if cut := of[agents.Truncated](h); len(cut) != 1 || cut[0].Bytes < 17<<20 {
+		t.Errorf("truncated = %+v", cut)
+	}
+}
+
+func TestOpencodeKeepsTextThatArrivesInPieces(t *testing.T) {
+	t.Parallel()
+	h := &recorder{}
+	mustPlayOpencode(t, h, func(s *opencodePlay) bool {
+		s.say(opencodeBusy, opencodeAnswer)
+		event := `data: {"type":"message.part.updated","properties":{"part":{"id":"prt_1","messageID":"msg_1","sessionID":"ses_main","type":"text","text":"möbius ✓","time":{"end":1}}}}` + "\r\n\r\n"
+		for i := range len(event) {
+			s.raw(event[i : i+1])
+		}
+		return s.finish()
+	})
+	if said := h.texts(agents.KindAssistantMessage); !slices.Contains(said, "möbius ✓") {
+		t.Errorf("messages = %q", said)
+	}
+}
+
+func TestOpencodeConnectsOnlyToAPort(t *testing.T) {
+	t.Parallel()
+	lines := []string{
+		"opencode server listening on http://10.0.0.1:80", "opencode server listening on http://127.0.0.1:0", "opencode server listening on http://127.0.0.1:99999",
+		"opencode server listening on http://127.0.0.1:80/x", " opencode server listening on http://127.0.0.1:80", "opencode server listening on http://127.0.0.1:4096",
+		"opencode server listening on http://127.0.0.1:22",
+	}
+	o, err := playOpencode(t, agents.Turn{Prompt: "go"}, &recorder{}, &opencodePlay{lines: lines, script: (*opencodePlay).finish})
+	if err != nil || o.End != agents.EndClean {
+		t.Errorf("outcome = %+v, %v", o, err)
+	}
+	if o.Unknown < 5 { // the last one may come after the end
+		t.Errorf("%d unknown lines", o.Unknown)
+	}
+}
+
+func TestOpencodeDoesNotAskWhatItCannotAnswer(t *testing.T) {
+	t.Parallel()
+	h := &recorder{}
+	var told []post
+	o := mustPlayOpencode(t, h, func(s *opencodePlay) bool {
+		s.say(opencodeBusy, opencodeAnswer, opencodeAsk("../../session", "bash", "1"), opencodeAsk("", "bash", "1"), opencodeAsk("per_1", "", "1"),
+			`permission.asked {"id":7}`, `question.asked {"id":"que_/x","questions":[]}`, opencodeAsk("per_ok", "bash", "1"))
+		told = append(told, s.heard())
+		return s.finish()
+	})
+	if len(h.asked) != 1 || h.asked[0].ID != "per_ok" || len(told) != 1 || told[0].path != "/permission/per_ok/reply" {
+		t.Errorf("asked %+v, told %+v", h.asked, told)
+	}
+	if o.Unknown != 5 {
+		t.Errorf("%d unknown frames, want 5", o.Unknown)
+	}
+}
+
+func TestOpencodeAsksOnceWhatIsAskedTwice(t *testing.T) {
+	t.Parallel()
+	decide := make(chan struct{})
+	h := &recorder{decide: func(context.Context, agents.ApprovalRequest) agents.Decision {
+		<-decide
+		return agents.Decision{Allow: true}
+	}}
+	h.watch = func(e agents.Event) {
+		if e.Kind == agents.KindRaw {
+			close(decide)
+		}
+	}
+	var told post
+	o := mustPlayOpencode(t, h, func(s *opencodePlay) bool {
+		s.say(opencodeBusy, opencodeAnswer, opencodeAsk("per_1", "bash", "1"), opencodeAsk("per_1", "bash", "1"))
+		told = s.heard()
+		return s.finish()
+	})
+	if o.End != agents.EndClean || len(h.asked) != 1 || !strings.Contains(told.body, "once") {
+		t.Errorf("outcome = %+v, asked %+v, told %+v", o, h.asked, told)
+	}
+}
+
+func TestOpencodeDeniesAfterWhatWasAllowed(t *testing.T) {
+	t.Parallel()
+	denied := make(chan struct{})
+	h := &recorder{decide: func(_ context.Context, r agents.ApprovalRequest) agents.Decision {
+		if r.Action == agents.ActionEdit {
+			close(denied)
+			return agents.Decision{Reason: "no edits"}
+		}
+		<-denied
+		return agents.Decision{Allow: true}
+	}}
+	var told []post
+	o := mustPlayOpencode(t, h, func(s *opencodePlay) bool {
+		s.say(opencodeBusy, opencodeAnswer,
+			opencodeCall("prt_1", "write", `{"status":"running","input":{"filePath":"/workspace/a","content":"a"}}`),
+			opencodeCall("prt_2", "bash", `{"status":"running","input":{"command":"ls"}}`),
+			opencodeAsk("per_1", "edit", "prt_1"), opencodeAsk("per_2", "bash", "prt_2"))
+		told = append(told, s.heard(), s.heard())
+		s.say(opencodeCall("prt_1", "write", `{"status":"error","error":"The user rejected permission to use this specific tool call with the following feedback: no edits"}`),
+			opencodeCall("prt_2", "bash", `{"status":"completed","output":"a","metadata":{"output":"a","exit":0}}`))
+		return s.finish()
+	})
+	if o.End != agents.EndClean {
+		t.Errorf("outcome = %+v", o)
+	}
+	want := []post{{"/permission/per_2/reply", `{"reply":"once"}`}, {"/permission/per_1/reply", `{"message":"no edits","reply":"reject"}`}}
+	if !slices.Equal(told, want) {
+		t.Errorf("told %+v, want %+v", told, want)
+	}
+	results := h.results(t)
+	if r := results["bash ls"]; r.Status != agents.StatusOK || r.ExitCode == nil {
+		t.Errorf("command = %+v", r)
+	}
+	if r := of[agents.ToolResult](h)[0]; r.Status != agents.StatusDenied {
+		t.Errorf("edit = %+v", r)
+	}
+	for _, r := range h.asked {
+		if r.ToolID == "" || r.Action == agents.ActionCommand && r.Command != "ls" || r.Action == agents.ActionEdit && !slices.Equal(r.Paths, []string{"/workspace/a"}) {
+			t.Errorf("asked %+v", r)
+		}
+	}
+}
+
+func TestOpencodeAsksWithWhatTheCallWasGivenAlsoWhereThatComesLater(t *testing.T) {
+	t.Parallel()
+	h := &recorder{}
+	o := mustPlayOpencode(t, h, func(s *opencodePlay) bool {
+		s.say(opencodeBusy, opencodeAnswer, opencodeAsk("per_1", "srv_echo", "prt_1"), opencodeCall("prt_1", "srv_echo", `{"status":"running","input":{"text":"x"}}`))
+		s.heard()
+		s.say(opencodeCall("prt_1", "srv_echo", `{"status":"completed","output":"x"}`))
+		return s.finish()
+	})
+	if o.End != agents.EndClean || len(h.asked) != 1 || string(h.asked[0].Input) != `{"text":"x"}` || h.asked[0].ToolID != "prt_1" {
+		t.Errorf("outcome = %+v, asked %+v", o, h.asked)
+	}
+}
+
+func TestOpencodeStopsWhenSomebodyElseApproves(t *testing.T) {
+	t.Parallel()
+	h := &recorder{decide: func(ctx context.Context, _ agents.ApprovalRequest) agents.Decision {
+		<-ctx.Done()
+		return agents.Decision{}
+	}}
+	o := mustPlayOpencode(t, h, func(s *opencodePlay) bool {
+		s.say(opencodeBusy, opencodeAnswer, opencodeAsk("per_1", "bash", "1"), `permission.replied {"sessionID":"ses_main","requestID":"per_1","reply":"once"}`)
+		return s.finish()
+	})
+	if o.End != agents.EndFailed || o.Code != "agent_failed" || !strings.Contains(o.Message, "nobody had decided") {
+		t.Errorf("outcome = %+v", o)
+	}
+}
+
+func TestOpencodeForgetsARequestTheServerDenied(t *testing.T) {
+	t.Parallel()
+	h := &recorder{decide: func(ctx context.Context, _ agents.ApprovalRequest) agents.Decision {
+		<-ctx.Done()
+		return agents.Decision{Allow: true}
+	}}
+	o := mustPlayOpencode(t, h, func(s *opencodePlay) bool {
+		s.say(opencodeBusy, opencodeAnswer, opencodeCall("prt_1", "bash", `{"status":"running","input":{"command":"ls"}}`), opencodeAsk("per_1", "bash", "prt_1"),
+			`permission.replied {"sessionID":"ses_main","requestID":"per_1","reply":"reject"}`, opencodeCall("prt_1", "bash", `{"status":"error","error":"odd words"}`))
+		return s.finish()
+	})
+	if r := h.results(t)["bash ls"]; o.End != agents.EndClean || r.Status != agents.StatusDenied {
+		t.Errorf("outcome = %+v, result = %+v", o, r)
+	}
+}
+
+func TestOpencodeAnswersQuestionsInTheirOrder(t *testing.T) {
+	t.Parallel()
+	h := &recorder{decide: func(_ context.Context, r agents.ApprovalRequest) agents.Decision {
+		return agents.Decision{Allow: r.ID == "que_1", Answers: map[string][]string{"1": {"c", "d"}}}
+	}}
+	var told []post
+	o := mustPlayOpencode(t, h, func(s *opencodePlay) bool {
+		s.say(opencodeBusy, opencodeAnswer,
+			`question.asked {"id":"que_1","sessionID":"ses_main","questions":[{"question":"A?","options":[{"label":"a"}]},{"question":"B?","multiple":true,"options":[{"label":"c"},{"label":"d"}]}]}`)
+		told = append(told, s.heard())
+		s.say(`question.asked {"id":"que_2","sessionID":"ses_main","questions":[{"question":"A?"}]}`)
+		told = append(told, s.heard())
+		return s.finish()
+	})
+	want := []post{{"/question/que_1/reply", `{"answers":[[],["c","d"]]}`}, {"/question/que_2/reject", `{}`}}
+	if o.End != agents.EndClean || !slices.Equal(told, want) {
+		t.Errorf("outcome = %+v, told %+v, want %+v", o, told, want)
+	}
+	if q := h.asked[0].Questions; len(q) != 2 || q[1].Text != "B?" || !q[1].Multiple || len(q[1].Options) != 2 {
+		t.Errorf("questions = %+v", q)
+	}
+}
+
+func TestOpencodeNamesTheCallASubagentBelongsTo(t *testing.T) {
+	t.Parallel()
+	h := &recorder{}
+	o := mustPlayOpencode(t, h, func(s *opencodePlay) bool {
+		s.say(opencodeBusy, opencodeAnswer, `session.created {"sessionID":"ses_sub","info":{"id":"ses_sub","parentID":"ses_main"}}`,
+			opencodeCall("prt_1", "task", `{"status":"running","input":{"prompt":"p"},"metadata":{"sessionId":"ses_sub"}}`),
+			`message.updated {"sessionID":"ses_sub","info":{"id":"msg_s","role":"assistant","finish":"tool-calls"}}`,
+			`message.part.updated {"part":{"id":"prt_s","messageID":"msg_s","sessionID":"ses_sub","type":"text","text":"sub","time":{"end":1}}}`,
+			`session.idle {"sessionID":"ses_sub"}`,
+			opencodeCall("prt_1", "task", `{"status":"completed","output":"sub"}`))
+		return s.finish()
+	})
+	if o.End != agents.EndClean || o.Claim != "done" {
+		t.Errorf("outcome = %+v", o)
+	}
+	if m := of[agents.Message](h); !slices.ContainsFunc(m, func(m agents.Message) bool { return m.Text == "sub" && m.Parent == "prt_1" }) {
+		t.Errorf("messages = %+v", m)
+	}
+}
+
+func FuzzOpencodeEvents(f *testing.F) {
+	for _, e := range []string{
+		opencodeBusy, opencodeIdle, opencodeText("prt_1", "x"), opencodeCall("prt_1", "bash", `{"status":"running","input":{"command":"ls"}}`),
+		opencodeCall("prt_1", "bash", `{"status":"completed","metadata":{"exit":null}}`), opencodeAsk("per_1", "edit", "prt_1"),
+		opencodeFail("APIError", `{"statusCode":"x"}`), `session.created {"info":{"id":"ses_x","parentID":"ses_main"}}`, `x [[[`,
+	} {
+		kind, properties, _ := strings.Cut(e, " ")
+		f.Add(`{"type":"` + kind + `","properties":` + properties + `}`)
+	}
+	f.Fuzz(func(t *testing.T, event string) {
+		h := &recorder{}
+		event = strings.NewReplacer("\n", " ", "\r", " ").Replace(event)
+		o := mustPlayOpencode(t, h, func(s *opencodePlay) bool {
+			s.say(opencodeBusy, opencodeAnswer)
+			s.raw("data: " + event + "\n\n")
+			return s.finish()
+		})
+		if o.End == "" {
+			t.Errorf("outcome = %+v", o)
+		}
+		results := map[string]int{}
+		for _, r := range of[agents.ToolResult](h) {
+			results[r.ID]++
+		}
+		for _, c := range of[agents.ToolCall](h) {
+			if results[c.ID] != 1 {
+				t.Errorf("call %s has %d results", c.ID, results[c.ID])
+			}
+		}
+	})
+}

@@ -1,0 +1,170 @@
+package agents
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"mime"
+	"net"
+	"net/http"
+	"strconv"
+	"time"
+)
+
+// Bounds of what a server in a box may make us read or wait for.
+const (
+	opencodeUser = "opencode"
+	// opencodeBody bounds the body of an answer, in bytes.
+	opencodeBody = 1 << 20
+	// opencodeHeaders bounds the headers of an answer, in bytes.
+	opencodeHeaders = 64 << 10
+	// opencodeWait bounds one request; the first ones boot the repository's
+	// instance, which takes seconds.
+	opencodeWait = 30 * time.Second
+	// opencodeEvent bounds one event, in bytes: those of edits hold the file
+	// before and after.
+	opencodeEvent = 16 << 20
+)
+
+// opencodeServer is the server in the box, seen over HTTP.
+type opencodeServer struct {
+	base      string
+	password  string
+	client    *http.Client
+	transport *http.Transport
+}
+
+// opencodeRefusal is an answer that is not a success.
+type opencodeRefusal struct {
+	status int
+	text   string
+}
+
+func (r *opencodeRefusal) Error() string { return fmt.Sprintf("answer %d: %s", r.status, r.text) }
+
+func newOpencodeServer(dial Dial, port int, password string, wrap func(http.RoundTripper) http.RoundTripper) *opencodeServer {
+	transport := &http.Transport{
+		DialContext:            func(ctx context.Context, _, _ string) (net.Conn, error) { return dial(ctx, port) },
+		DisableCompression:     true, // nothing may grow on our side
+		MaxResponseHeaderBytes: opencodeHeaders,
+		ResponseHeaderTimeout:  opencodeWait,
+		MaxConnsPerHost:        8,
+	}
+	s := &opencodeServer{base: "http://127.0.0.1:" + strconv.Itoa(port), password: password, transport: transport}
+	s.client = &http.Client{Transport: transport, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	if wrap != nil {
+		s.client.Transport = wrap(transport)
+	}
+	return s
+}
+
+// close ends the connections that nobody uses.
+func (s *opencodeServer) close() { s.transport.CloseIdleConnections() }
+
+// version asks for the version of the CLI.
+func (s *opencodeServer) version(ctx context.Context) (string, error) {
+	var health struct {
+		Version string `json:"version"`
+	}
+	err := s.call(ctx, http.MethodGet, "/global/health", nil, &health)
+	if err == nil && health.Version == "" {
+		err = errors.New("no version in the answer")
+	}
+	if err != nil {
+		return "", fmt.Errorf("ask for the version: %w", err)
+	}
+	return health.Version, nil
+}
+
+// call makes one request of JSON and reads the answer into out, unless that is
+// nil. The error is an *opencodeRefusal when the server refused.
+func (s *opencodeServer) call(ctx context.Context, method, path string, in, out any) error {
+	ctx, cancel := context.WithTimeoutCause(ctx, opencodeWait, errors.New("the agent's server did not answer in time"))
+	defer cancel()
+	resp, err := s.do(ctx, method, path, in)
+	if err != nil {
+		return err
+	}
+	defer resp.Body.Close()
+	body, err := io.ReadAll(io.LimitReader(resp.Body, opencodeBody+1))
+	switch {
+	case err != nil:
+		return fmt.Errorf("read answer: %w", err)
+	case len(body) > opencodeBody:
+		return fmt.Errorf("read answer: longer than %d bytes", opencodeBody)
+	case resp.StatusCode < 200 || resp.StatusCode > 299:
+		return &opencodeRefusal{status: resp.StatusCode, text: head(string(repair(body)), 1<<10)}
+	case out == nil:
+		return nil
+	}
+	// Paths nobody serves are answered with the page of the web UI.
+	if kind, _, err := mime.ParseMediaType(resp.Header.Get("Content-Type")); err != nil || kind != "application/json" {
+		return fmt.Errorf("read answer: it is %q, not JSON", head(resp.Header.Get("Content-Type"), 100))
+	}
+	if err := decode(repair(body), out); err != nil {
+		return fmt.Errorf("read answer: %w", err)
+	}
+	return nil
+}
+
+func (s *opencodeServer) do(ctx context.Context, method, path string, in any) (*http.Response, error) {
+	var body io.Reader
+	if in != nil {
+		b, err := json.Marshal(in)
+		if err != nil {
+			return nil, fmt.Errorf("encode request: %w", err)
+		}
+		body = bytes.NewReader(b)
+	}
+	req, err := http.NewRequestWithContext(ctx, method, s.base+path, body)
+	if err != nil {
+		return nil, fmt.Errorf("make request: %w", err)
+	}
+	req.SetBasicAuth(opencodeUser, s.password)
+	if in != nil {
+		req.Header.Set("Content-Type", "application/json")
+	}
+	return s.client.Do(req)
+}
+
+// subscribe opens the stream of events, which ends with ctx.
+func (s *opencodeServer) subscribe(ctx context.Context) (*opencodeStream, error) {
+	resp, err := s.do(ctx, http.MethodGet, "/event", nil)
+	if err != nil {
+		return nil, err
+	}
+	kind, _, err := mime.ParseMediaType(resp.Header.Get("Content-Type"))
+	if err != nil || kind != "text/event-stream" || resp.StatusCode != http.StatusOK {
+		_ = resp.Body.Close()
+		return nil, fmt.Errorf("answer %d is not a stream of events", resp.StatusCode)
+	}
+	return &opencodeStream{body: resp.Body, lines: newLineReader(resp.Body, opencodeEvent)}, nil
+}
+
+// opencodeStream reads server-sent events. The server sends each as one line of
+// data, and so they are read as lines of bounded length: after one that is too
+// long the stream goes on with the next, where readers of the whole format give
+// the stream up.
+type opencodeStream struct {
+	body  io.Closer
+	lines *lineReader
+}
+
+// next returns the data of the next event, and io.EOF or another error after
+// the last.
+func (s *opencodeStream) next() (line, error) {
+	for {
+		l, err := s.lines.next()
+		if err != nil || l.dropped > 0 {
+			return l, err
+		}
+		if data, ok := bytes.CutPrefix(l.text, []byte("data:")); ok {
+			return line{text: bytes.TrimSpace(data)}, nil
+		}
+	}
+}
+
+func (s *opencodeStream) close() { _ = s.body.Close() }

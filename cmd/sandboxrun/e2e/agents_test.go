@@ -1,0 +1,167 @@
+package e2e
+
+import (
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"sandboxrun/agents"
+	"sandboxrun/agents/agentstest/kit"
+	"sandboxrun/agents/agentstest/modelserver"
+	"sandboxrun/runner"
+)
+
+// everyAgent runs test for each registered agent.
+func everyAgent(t *testing.T, test func(t *testing.T, info agents.Info, k kit.Kit)) {
+	t.Helper()
+	for _, a := range agents.All() {
+		info := a.Info()
+		t.Run(info.Name, func(t *testing.T) {
+			t.Parallel()
+			k, err := kit.Load(info.Name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			test(t, info, k)
+		})
+	}
+}
+
+// agentSteps is the main job in an agent's own tools: edit, add, delete, run.
+func agentSteps(k kit.Kit) []modelserver.Step {
+	use := func(u modelserver.ToolUse) modelserver.Step {
+		return modelserver.Step{Tools: []modelserver.ToolUse{u}}
+	}
+	return []modelserver.Step{
+		use(k.Read("sum.sh")), use(k.Edit("sum.sh", "$1 - $2", "$1 + $2")), use(k.Write("NOTES.md", "# Notes\n")),
+		use(k.Run("rm old.txt && sh test.sh && env > env.txt")),
+		{Text: "All done; every test in the world passes."},
+	}
+}
+
+// mendWith lets an agent do the main job and checks everything a run promises.
+func mendWith(t *testing.T, name string, k kit.Kit, change func(task map[string]any), flags ...string) runner.Result {
+	t.Helper()
+	rig, repo := newRig(t), newRepo(t, sample)
+	srv := rig.models(modelserver.Scenario{Name: "mend", Steps: agentSteps(k)})
+	before := fingerprint(t, repo.dir)
+	task := agentTask(repo)
+	agent := map[string]any{"name": name}
+	if k.Model != "" {
+		agent["model"] = k.Model
+	}
+	task["agent"] = agent
+	if change != nil {
+		change(task)
+	}
+	res, o := rig.execute(task, flags...)
+	if o.exit != 0 || res.Status != runner.StatusSuccess {
+		t.Fatalf("exit %d, %s, issues %+v, summary %s\n%.3000s", o.exit, res.Status, res.Issues, res.Summary, o.stderr)
+	}
+	if d := cmp.Diff(map[string]string{"sum.sh": "modified", "NOTES.md": "added", "env.txt": "added", "old.txt": "deleted"}, changes(res)); d != "" {
+		t.Errorf("files_changed:\n%s", d)
+	}
+	if d := cmp.Diff(before, fingerprint(t, repo.dir)); d != "" {
+		t.Errorf("the user's repository changed:\n%s", d)
+	}
+	ran := false
+	for _, c := range res.CommandsRun {
+		ran = ran || c.Source == "agent" && strings.Contains(c.Command, "sh test.sh")
+	}
+	if !ran {
+		t.Errorf("commands_run lacks the agent's own command: %+v", res.CommandsRun)
+	}
+	if !strings.Contains(res.Agent.Claim, "every test in the world") || res.Agent.Usage.Requests < 5 {
+		t.Errorf("agent %+v", res.Agent)
+	}
+	if len(res.Box.Network.Denied) != 0 {
+		t.Errorf("asked for what it may not have: %v", res.Box.Network.Denied)
+	}
+	for _, q := range srv.Requests() {
+		if q.Main && q.Key != realKey {
+			t.Errorf("the provider was asked with key %q", q.Key)
+		}
+	}
+	assertKeyNowhere(t, rig, o)
+	patch, err := os.ReadFile(res.Git.Patch)
+	if err != nil || !strings.Contains(string(patch), "env.txt") || strings.Contains(string(patch), realKey) {
+		t.Errorf("the model's shell saw the key, or nothing: %v", err)
+	}
+	return res
+}
+
+func TestEveryAgentMendsARepository(t *testing.T) {
+	t.Parallel()
+	everyAgent(t, func(t *testing.T, info agents.Info, k kit.Kit) {
+		res := mendWith(t, info.Name, k, nil)
+		if res.Agent.Usage.OutputTokens == 0 {
+			t.Errorf("usage %+v", res.Agent.Usage)
+		}
+		if res.Agent.CLIVersion != info.Version || hasCode(res, "agent_version_unknown") {
+			t.Errorf("version %q, pinned %q", res.Agent.CLIVersion, info.Version)
+		}
+	})
+}
+
+func TestEveryAgentMendsARepositoryUnderGVisor(t *testing.T) {
+	t.Parallel()
+	needRuntime(t, "runsc")
+	everyAgent(t, func(t *testing.T, info agents.Info, k kit.Kit) {
+		res := mendWith(t, info.Name, k, func(task map[string]any) {
+			task["box"] = map[string]any{"runtime": "runsc"}
+			task["max_runtime_seconds"] = 170
+		})
+		if res.Box.Runtime != "runsc" {
+			t.Errorf("ran under %q", res.Box.Runtime)
+		}
+	})
+}
+
+func TestAnAgentByConfigurationAloneMendsARepository(t *testing.T) {
+	t.Parallel()
+	k, err := kit.Load("qwen")
+	if err != nil {
+		t.Fatal(err)
+	}
+	mendWith(t, "acp:qwen --acp", k, nil)
+}
+
+func TestClaudeMendsARepositoryThroughTheRouter(t *testing.T) {
+	t.Parallel()
+	k, err := kit.Load("claude")
+	if err != nil {
+		t.Fatal(err)
+	}
+	k.Model = "gpt-5.1"
+	res := mendWith(t, "claude", k, nil, "--variant", "ROUTER")
+	if res.Box.Network.Provider != "openai" || res.Agent.Model != "gpt-5.1" {
+		t.Errorf("provider %q, model %q", res.Box.Network.Provider, res.Agent.Model)
+	}
+}
+
+func TestEveryAgentOnlyPlansInPLAN(t *testing.T) {
+	t.Parallel()
+	everyAgent(t, func(t *testing.T, info agents.Info, k kit.Kit) {
+		rig, repo := newRig(t), newRepo(t, sample)
+		rig.models(modelserver.Scenario{Name: "plan", Steps: []modelserver.Step{
+			{Tools: []modelserver.ToolUse{k.Write("NOTES.md", "# Notes\n")}},
+			{Tools: []modelserver.ToolUse{k.Run("echo x > shell.txt; rm -f old.txt; echo tried")}},
+			{Text: "This is the plan."}, {Text: "This is the plan."}, {Text: "This is the plan."},
+		}})
+		task := agentTask(repo)
+		task["agent"] = map[string]any{"name": info.Name, "variant": "PLAN", "model": k.Model}
+		if k.Model == "" {
+			delete(task["agent"].(map[string]any), "model")
+		}
+		delete(task, "acceptance_criteria")
+		res, o := rig.execute(task)
+		if len(res.FilesChanged) != 0 || hasCode(res, "constraint_violated") || !hasCode(res, "no_changes") {
+			t.Errorf("exit %d, files %v, issues %+v", o.exit, changes(res), res.Issues)
+		}
+		if res.Agent.Claim == "" {
+			t.Errorf("no plan: %+v, issues %+v", res.Agent, res.Issues)
+		}
+	})
+}

@@ -1,0 +1,110 @@
+package images
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"strings"
+)
+
+// Agent is one agent CLI of the image.
+type Agent struct {
+	Name     string   // short lower-case name, e.g. "claude"; also names its stage
+	Package  string   // npm package
+	Version  string   // exact version of Package
+	Packages []string // further npm packages, name@version
+	// Script runs as root in sh -eu when npm has installed the packages below
+	// $PREFIX, and leaves below $OUT what the image keeps. "" keeps the installed
+	// tree and links Binary in /usr/local/bin to the program npm linked. It may
+	// hold anything, so it has to come from this program.
+	Script string
+	Binary string // program of Package that goes on PATH
+}
+
+// What is written into the recipe unquoted: npm's own names and exact versions
+// (no ranges, tags or addresses) hold nothing that a shell would expand.
+var (
+	agentName  = regexp.MustCompile(`^[a-z][a-z0-9-]{0,31}$`)
+	npmPackage = regexp.MustCompile(`^(@[a-z0-9][a-z0-9._-]*/)?[a-z0-9][a-z0-9._-]*$`)
+	npmVersion = regexp.MustCompile(`^[0-9]+\.[0-9]+\.[0-9]+(-[0-9A-Za-z.-]+)?(\+[0-9A-Za-z.-]+)?$`)
+	binaryName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]*$`)
+)
+
+// maxScript bounds Script in bytes: the builder reads lines of 64 KiB, and JSON
+// makes them longer.
+const maxScript = 16 << 10
+
+// keepTree is the Script of an agent that has none. Its link goes to the program
+// itself and not to npm's link, so what PATH finds is what runs.
+const keepTree = `program=$(readlink -e "$PREFIX/bin/%[1]s")
+mkdir -p "$OUT$(dirname "$PREFIX")" "$OUT/usr/local/bin"
+ln -s "$program" "$OUT/usr/local/bin/%[1]s"
+mv "$PREFIX" "$OUT$PREFIX"`
+
+func (a Agent) check() error {
+	for _, v := range []struct {
+		what, value string
+		form        *regexp.Regexp
+	}{
+		{"name", a.Name, agentName},
+		{"package", a.Package, npmPackage},
+		{"version", a.Version, npmVersion},
+		{"binary", a.Binary, binaryName},
+	} {
+		if !v.form.MatchString(v.value) {
+			return fmt.Errorf("agent %q: %s %q does not match %s", a.Name, v.what, v.value, v.form)
+		}
+	}
+	for _, p := range a.Packages {
+		i := strings.LastIndex(p, "@")
+		if i < 0 || !npmPackage.MatchString(p[:i]) || !npmVersion.MatchString(p[i+1:]) {
+			return fmt.Errorf("agent %q: %q is not an npm package with an exact version, name@version", a.Name, p)
+		}
+	}
+	if len(a.Script) > maxScript {
+		return fmt.Errorf("agent %q: script of %d bytes is longer than %d", a.Name, len(a.Script), maxScript)
+	}
+	return nil
+}
+
+// stage returns the stage that leaves what a adds to the image below /out. It
+// depends on a alone.
+func (a Agent) stage() string {
+	script := a.Script
+	if script == "" {
+		script = fmt.Sprintf(keepTree, a.Binary)
+	}
+	packages := append([]string{a.Package + "@" + a.Version}, a.Packages...)
+	// ARG lines are not inherited from the npm stage.
+	return fmt.Sprintf(`FROM npm AS agent-%[1]s
+ARG %[2]s=""
+ENV PREFIX=/opt/agents/%[1]s OUT=/out
+RUN %[3]s
+`, a.Name, registry, execForm(strings.Join([]string{
+		`rm -rf "$OUT"`, // the npm stage left Node.js there
+		`mkdir "$OUT"`,
+		`npm install --global --prefix "$PREFIX" ` + strings.Join(packages, " "),
+		`find "$PREFIX" -type f -name '*.map' -delete`, // for debuggers only
+		script,
+		`cd /`,
+		`rm -rf "$PREFIX" "$NPM_CONFIG_CACHE"`,
+	}, "\n")))
+}
+
+// copyLine returns the line that puts what a's stage left into the image.
+func (a Agent) copyLine() string {
+	return "COPY --from=agent-" + a.Name + " /out/ /\n"
+}
+
+// execForm writes a script as the argument of RUN. A JSON string is the one form
+// in which several lines pass the oldest builder's parser unchanged.
+func execForm(script string) string {
+	var buf bytes.Buffer
+	e := json.NewEncoder(&buf)
+	e.SetEscapeHTML(false)
+	if err := e.Encode([]string{"/bin/sh", "-euc", script}); err != nil {
+		panic(err) // strings always encode
+	}
+	return strings.TrimSuffix(buf.String(), "\n")
+}

@@ -1,0 +1,90 @@
+package runner
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"time"
+
+	"github.com/google/uuid"
+
+	"sandboxrun/agents"
+	"sandboxrun/gitdiff"
+	"sandboxrun/sandbox/egress"
+)
+
+// probeBound is how long one agent's handshake may take, its box included.
+const probeBound = 90 * time.Second
+
+// ProbeError says that an agent's program in the image did not answer as it
+// should.
+type ProbeError struct {
+	Agent string
+	Err   error
+}
+
+func (e *ProbeError) Error() string { return fmt.Sprintf("probe %s: %v", e.Agent, e.Err) }
+
+// Unwrap returns what went wrong.
+func (e *ProbeError) Unwrap() error { return e.Err }
+
+// Probe makes the handshake with an agent's program in a box without a tree and
+// without any way out, and returns the version it reports. A *ProbeError is
+// about the program, any other error about the box. Nothing is left behind.
+func (r *Runner) Probe(ctx context.Context, name string) (version string, err error) {
+	a, ok := agents.Lookup(name)
+	if !ok {
+		return "", &InputError{Message: agentProblem(name), Hint: "sandboxrun agents list"}
+	}
+	prober, ok := a.(agents.Prober)
+	if !ok {
+		return "", &ProbeError{Agent: name, Err: errors.New("this agent cannot be probed")}
+	}
+	dir, err := r.o.State.NewRun()
+	if err != nil {
+		return "", err
+	}
+	journal, err := dir.Journal()
+	if err != nil {
+		return "", errors.Join(err, dir.Discard())
+	}
+	x := &run{r: r, plan: probePlan(r.o.Config.Box), id: dir.ID(), dir: dir, token: egress.NewToken(), log: newLog(journal, nil)}
+	defer func() {
+		err = errors.Join(err, x.log.close())
+		if !x.boxLeft() {
+			err = errors.Join(err, r.o.State.RemoveTrees(x.id), dir.Discard())
+		}
+	}()
+	ctx, cancel := context.WithTimeoutCause(ctx, probeBound, fmt.Errorf("no answer within %s", probeBound))
+	defer cancel()
+	tree := r.o.State.TreeDir(x.id, "probe")
+	if err := errors.Join(os.MkdirAll(tree, 0o700), os.Lchown(tree, boxUser().UID, boxUser().GID)); err != nil {
+		return "", fmt.Errorf("probe %s: make tree: %w", name, err)
+	}
+	b, err := x.openBox(ctx, "probe", gitdiff.Mount{Dir: tree}, nil)
+	if err != nil {
+		return "", err
+	}
+	defer func() {
+		if cerr := x.discard(ctx, b, nil); cerr != nil {
+			x.cleanup = append(x.cleanup, leftBox)
+			err = errors.Join(err, cerr)
+		}
+	}()
+	info := a.Info()
+	version, err = prober.Probe(ctx, b, agents.Turn{
+		Wire: info.Wires[0], BaseURL: egress.BrokerURL(info.Providers[0]), Token: x.token, SessionID: uuid.NewString(), Dial: b.gate.Dial,
+	})
+	if err != nil {
+		return "", &ProbeError{Agent: name, Err: err}
+	}
+	return version, nil
+}
+
+// probePlan is the box of a probe: the user's own, with nothing to reach.
+func probePlan(b BoxConfig) *Plan {
+	p := planBox(b, map[string]string{})
+	p.SetupAllow = []string{}
+	return &Plan{Box: p}
+}

@@ -1,0 +1,256 @@
+package runner
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// newSession makes a session with n runs and lets go of it.
+func newSession(t *testing.T, s *State, id string, n int) Session {
+	t.Helper()
+	d := mustTake(t, id, s.makeSession)
+	doc := Session{SchemaVersion: sessionVersion, ID: id, Agent: "claude", RepoRoot: "/repo", Base: "HEAD", Runs: []SessionRun{}}
+	for i := range n {
+		run := fmt.Sprintf("run%d", i)
+		if err := os.WriteFile(d.talkPath(run), []byte("talk"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		doc.Runs = append(doc.Runs, SessionRun{RunID: run, Status: StatusSuccess, Kept: true,
+			Conversation: &Conversation{SessionID: "c", RunID: run, Paths: []string{".claude"}, Bytes: 4}})
+	}
+	doc.UpdatedAt = time.Now().UTC()
+	if err := d.write(doc); err != nil {
+		t.Fatal(err)
+	}
+	if err := d.close(); err != nil {
+		t.Fatal(err)
+	}
+	return doc
+}
+
+func talks(t *testing.T, s *State, id string) []string {
+	t.Helper()
+	entries, err := os.ReadDir(s.sessionHome(id))
+	if err != nil {
+		t.Fatal(err)
+	}
+	names := []string{}
+	for _, e := range entries {
+		names = append(names, e.Name())
+	}
+	return names
+}
+
+func TestSessionsArePrivateAndSurviveTheDisk(t *testing.T) {
+	t.Parallel()
+	s := newState(t)
+	want := newSession(t, s, "talk", 2)
+	got, err := s.Session("talk")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d := cmp.Diff(SessionView{Session: want}, got); d != "" {
+		t.Errorf("session (-want +got):\n%s", d)
+	}
+	for _, dir := range []string{s.sessionsDir(), s.sessionDir("talk"), s.sessionHome("talk")} {
+		if fi, err := os.Stat(dir); err != nil || fi.Mode().Perm() != 0o700 {
+			t.Errorf("%s: %v, %v", dir, fi.Mode(), err)
+		}
+	}
+	if fi, err := os.Stat(s.sessionFile("talk")); err != nil || fi.Mode().Perm() != 0o600 {
+		t.Errorf("session.json: %v, %v", fi.Mode(), err)
+	}
+}
+
+func TestASessionIsHeldByOne(t *testing.T) {
+	t.Parallel()
+	s := newState(t)
+	newSession(t, s, "talk", 1)
+	held := mustTake(t, "talk", s.takeSession)
+	var busy *ConflictError
+	var input *InputError
+	_, err := s.takeSession(t.Context(), "talk")
+	if !errors.As(err, &busy) || !errors.As(err, &input) || input.Message != "session is busy" {
+		t.Errorf("second taker: %v", err)
+	}
+	if _, err := s.makeSession(t.Context(), "talk"); !errors.As(err, &busy) {
+		t.Errorf("second maker: %v", err)
+	}
+	if err := s.RemoveSession(t.Context(), "talk"); !errors.As(err, &busy) {
+		t.Errorf("remover: %v", err)
+	}
+	if list, err := s.Sessions(); err != nil || len(list) != 1 || list[0].Status != RunRunning {
+		t.Errorf("list %+v, %v", list, err)
+	}
+	if doc, kind := ErrorDocument(busy); kind != ErrorInvalidInput || !strings.Contains(string(doc), "/session_id") || ErrorExitCode(busy) != ExitInput {
+		t.Errorf("told as %s %s", kind, doc)
+	}
+	if err := held.close(); err != nil {
+		t.Fatal(err)
+	}
+	again := mustTake(t, "talk", s.takeSession)
+	if err := again.close(); err != nil {
+		t.Error(err)
+	}
+}
+
+// Those who only look hold the lock for a moment; a run must not take them for another.
+func TestLookingAtASessionDoesNotMakeItBusy(t *testing.T) {
+	t.Parallel()
+	s := newState(t)
+	newSession(t, s, "talk", 1)
+	stop := make(chan struct{})
+	var wg sync.WaitGroup
+	for range 4 {
+		wg.Go(func() {
+			for {
+				select {
+				case <-stop:
+					return
+				default:
+				}
+				if _, err := s.Sessions(); err != nil {
+					t.Error(err)
+					return
+				}
+			}
+		})
+	}
+	for range 50 {
+		d := mustTake(t, "talk", s.takeSession)
+		if err := d.close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	close(stop)
+	wg.Wait()
+}
+
+func TestARemovedSessionIsGone(t *testing.T) {
+	t.Parallel()
+	s := newState(t)
+	newSession(t, s, "talk", 1)
+	if err := s.RemoveSession(t.Context(), "talk"); err != nil {
+		t.Fatal(err)
+	}
+	var input *InputError
+	for _, id := range []string{"talk", "../runs", "", ".gone-talk"} {
+		if _, err := s.Session(id); !errors.As(err, &input) {
+			t.Errorf("Session(%q): %v", id, err)
+		}
+		if err := s.RemoveSession(t.Context(), id); !errors.As(err, &input) {
+			t.Errorf("RemoveSession(%q): %v", id, err)
+		}
+	}
+	if _, err := s.takeSession(t.Context(), "talk"); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("take: %v", err)
+	}
+	if entries, err := os.ReadDir(s.sessionsDir()); err != nil || len(entries) != 0 {
+		t.Errorf("left %v, %v", entries, err)
+	}
+}
+
+func TestConversationsThatNoRunNamesAreForgotten(t *testing.T) {
+	t.Parallel()
+	s := newState(t)
+	doc := newSession(t, s, "talk", 3)
+	d := mustTake(t, "talk", s.takeSession)
+	doc.Runs = doc.Runs[:1] // as a retry of the second run does
+	doc.Runs = append(doc.Runs, SessionRun{RunID: "late", Conversation: doc.Runs[0].Conversation})
+	if err := errors.Join(d.write(doc), d.close()); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]string{"run0.tar"}, talks(t, s, "talk")); diff != "" {
+		t.Errorf("kept:\n%s", diff)
+	}
+}
+
+func TestTheOldestConversationsGoFirst(t *testing.T) {
+	t.Parallel()
+	s := newState(t)
+	doc := newSession(t, s, "talk", 3)
+	d := mustTake(t, "talk", s.takeSession)
+	for i := range doc.Runs {
+		doc.Runs[i].Conversation.Bytes = maxTalks / 2
+	}
+	if err := errors.Join(d.write(doc), d.close()); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]string{"run1.tar", "run2.tar"}, talks(t, s, "talk")); diff != "" {
+		t.Errorf("kept:\n%s", diff)
+	}
+}
+
+func TestReapClearsSessionsOfDeadRunsAndLeavesLiveOnes(t *testing.T) {
+	t.Parallel()
+	s := newState(t)
+	newSession(t, s, "dead", 1)
+	newSession(t, s, "live", 1)
+	newSession(t, s, "empty", 0)
+	litter := []string{filepath.Join(s.sessionHome("dead"), "x.tar"), filepath.Join(s.sessionDir("dead"), ".session.json123"),
+		filepath.Join(s.sessionHome("live"), "x.tar")}
+	for _, path := range litter {
+		if err := os.WriteFile(path, nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	live, half := mustTake(t, "live", s.takeSession), mustTake(t, "half", s.makeSession)
+	if err := half.close(); err != nil { // died before it wrote its session down
+		t.Fatal(err)
+	}
+	if err := s.sweepSessions(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if err := live.close(); err != nil {
+		t.Fatal(err)
+	}
+	for i, path := range litter {
+		if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) != (i < 2) {
+			t.Errorf("%s: %v", path, err)
+		}
+	}
+	ids, err := s.sessionIDs()
+	if diff := cmp.Diff([]string{"dead", "live"}, ids); diff != "" || err != nil {
+		t.Errorf("sessions: %v\n%s", err, diff)
+	}
+	if diff := cmp.Diff([]string{"run0.tar"}, talks(t, s, "dead")); diff != "" {
+		t.Errorf("kept:\n%s", diff)
+	}
+}
+
+func TestADamagedSessionHidesNoOther(t *testing.T) {
+	t.Parallel()
+	s := newState(t)
+	newSession(t, s, "good", 1)
+	newSession(t, s, "bad", 1)
+	newSession(t, s, "newer", 1)
+	for id, text := range map[string]string{"bad": "{", "newer": `{"schema_version":"9","id":"newer"}`} {
+		if err := os.WriteFile(s.sessionFile(id), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	list, err := s.Sessions()
+	if err != nil || len(list) != 3 {
+		t.Fatalf("%+v, %v", list, err)
+	}
+	for _, i := range list {
+		if want := map[bool]string{true: "success", false: SessionDamaged}[i.ID == "good"]; i.Status != want {
+			t.Errorf("%s is %s", i.ID, i.Status)
+		}
+	}
+	if err := s.sweepSessions(t.Context()); err != nil {
+		t.Error(err)
+	}
+	if err := s.RemoveSession(t.Context(), "bad"); err != nil {
+		t.Errorf("remove: %v", err)
+	}
+}

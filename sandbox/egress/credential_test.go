@@ -1,0 +1,132 @@
+package egress
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+)
+
+func TestEveryWireSendsItsCredentialItsOwnWay(t *testing.T) {
+	t.Parallel()
+	const login, google = "sk-ant-oat01-real", "ya29.real"
+	for _, c := range []struct {
+		wire          Wire
+		key           string
+		header, value string
+	}{
+		{WireAnthropicMessages, testKey, "X-Api-Key", testKey},
+		{WireAnthropicMessages, login, "Authorization", "Bearer " + login},
+		{WireOpenAIResponses, testKey, "Authorization", "Bearer " + testKey},
+		{WireOpenAIChat, testKey, "Authorization", "Bearer " + testKey},
+		{WireGoogleGenerate, testKey, "X-Goog-Api-Key", testKey},
+		{WireGoogleGenerate, google, "Authorization", "Bearer " + google},
+	} {
+		base, asked := upstream(t)
+		r := newRig(t, Config{Routes: []Route{newRoute(t, "p", base, StaticKey(" "+c.key+"\n"), c.wire)}})
+		method, target, _ := strings.Cut(wireCalls[c.wire][0], " ")
+		for _, header := range credentialHeaders { // whichever way the client sent the placeholder
+			if status, answer := r.call(t, method, "/p"+target, "Authorization", "", header, testToken); status != 200 {
+				t.Fatalf("%s: %d %s", c.wire, status, answer)
+			}
+			got := <-asked
+			for _, name := range credentialHeaders {
+				want := []string(nil)
+				if name == c.header {
+					want = []string{c.value}
+				}
+				if !slices.Equal(got.header.Values(name), want) {
+					t.Errorf("%s, %s: %s is %q", c.wire, c.key, name, got.header.Values(name))
+				}
+			}
+		}
+	}
+}
+
+func TestLoginsAnnounceTheirBetaBesideTheClients(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		key, sent, want string
+	}{
+		{testKey, "a,b", "a,b"},
+		{testKey, "", ""},
+		{"sk-ant-oat01-x", "", anthropicLogin},
+		{"sk-ant-oat01-x", "a, b", "a,b," + anthropicLogin},
+		{"sk-ant-oat01-x", "a," + anthropicLogin, "a," + anthropicLogin},
+	} {
+		h := http.Header{}
+		if c.sent != "" {
+			h.Set("Anthropic-Beta", c.sent)
+		}
+		anthropicAuth(h, CredentialOf(c.key))
+		if got := strings.Join(h.Values("Anthropic-Beta"), "|"); got != c.want {
+			t.Errorf("%s with %q: %q, want %q", c.key, c.sent, got, c.want)
+		}
+	}
+}
+
+// A login may be renewed while a run goes on.
+func TestTheCredentialIsAskedForEveryRequest(t *testing.T) {
+	t.Parallel()
+	base, asked := upstream(t)
+	n := 0
+	key := func(context.Context) (Credential, error) {
+		n++
+		return Credential{fmt.Sprintf("token-%d", n), SchemeLogin}, nil
+	}
+	r := newRig(t, Config{Routes: []Route{newRoute(t, "p", base, key, WireGoogleGenerate)}})
+	for i := range 2 {
+		if status, answer := r.call(t, http.MethodGet, "/p/v1beta/models"); status != 200 {
+			t.Fatalf("%d %s", status, answer)
+		}
+		if got := (<-asked).header.Get("Authorization"); got != fmt.Sprintf("Bearer token-%d", i+1) {
+			t.Errorf("sent %s", got)
+		}
+	}
+}
+
+func TestUnusableCredentialsAreNotSent(t *testing.T) {
+	t.Parallel()
+	for _, value := range []string{"", "a b", "a\r\nX-Evil: 1", "a\x00", "schlüssel"} {
+		key := func(context.Context) (Credential, error) { return Credential{Value: value}, nil }
+		r := newRig(t, Config{Routes: []Route{newRoute(t, "p", providerURL(t), key, WireOpenAIChat)}})
+		if status, answer := r.call(t, http.MethodPost, "/p/v1/chat/completions"); status != http.StatusUnauthorized {
+			t.Errorf("%q: %d %s", value, status, answer)
+		}
+	}
+}
+
+func TestLoginTokensAreTakenOutOfErrors(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		wire Wire
+		key  string
+	}{{WireAnthropicMessages, "sk-ant-oat01-real"}, {WireOpenAIResponses, testKey}, {WireGoogleGenerate, testKey}} {
+		route := provider(t, func(w http.ResponseWriter, req *http.Request) {
+			w.Header().Set("X-Request-ID", fmt.Sprint(req.Header))
+			w.WriteHeader(http.StatusUnauthorized)
+			fmt.Fprintf(w, `{"error":{"message":"bad key %v"}}`, req.Header)
+		})
+		r := newRig(t, Config{Routes: []Route{newRoute(t, "p", route.base.String(), StaticKey(c.key), c.wire)}})
+		method, target, _ := strings.Cut(wireCalls[c.wire][0], " ")
+		req, err := http.NewRequestWithContext(t.Context(), method, r.broker+"/p"+target, strings.NewReader("{}"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		req.Header.Set("X-Goog-Api-Key", testToken)
+		status, answer, header := r.do(t, req)
+		if all := fmt.Sprint(answer, header, r.recorded(KindRequest)); status != 401 || !strings.Contains(answer, "[key]") || strings.Contains(all, c.key) {
+			t.Errorf("%s: %d, told %s", c.wire, status, all)
+		}
+	}
+}
+
+func TestPrintingACredentialHidesIt(t *testing.T) {
+	t.Parallel()
+	c := CredentialOf(testKey)
+	if s := fmt.Sprintf("%v %s %+v %q", c, c, &c, []Credential{c}); strings.Contains(s, testKey) {
+		t.Error(s)
+	}
+}

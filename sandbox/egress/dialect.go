@@ -1,0 +1,95 @@
+package egress
+
+import (
+	"encoding/json"
+	"net/http"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// Wire is a model API the broker can forward.
+type Wire string
+
+// The wires, each in the file of its vendor.
+const (
+	WireAnthropicMessages Wire = "anthropic-messages"
+	WireOpenAIResponses   Wire = "openai-responses"
+	WireOpenAIChat        Wire = "openai-chat"
+	WireGoogleGenerate    Wire = "google-generate"
+)
+
+// Wires returns every wire there is.
+func Wires() []Wire {
+	return []Wire{WireAnthropicMessages, WireOpenAIResponses, WireOpenAIChat, WireGoogleGenerate}
+}
+
+// dialect is what the broker knows of one wire: the calls a box may make, what
+// else passes in either direction, and how the vendor writes things.
+type dialect struct {
+	endpoints       []endpoint
+	requestHeaders  []string // forwarded to the provider; a trailing * matches any ending
+	responseHeaders []string // passed back to the box; likewise
+	auth            func(http.Header, Credential)
+	usage           usageReader
+	errorBody       func(status int, message string) []byte
+}
+
+// dialects holds every wire's. It is read only.
+var dialects = map[Wire]*dialect{
+	WireAnthropicMessages: &anthropicMessages,
+	WireOpenAIResponses:   &openAIResponses,
+	WireOpenAIChat:        &openAIChat,
+	WireGoogleGenerate:    &googleGenerate,
+}
+
+// endpoint is one call a box may make.
+type endpoint struct {
+	method string
+	// path below the provider's prefix, from the API's version on. One * in it
+	// stands for the name of a model.
+	path   string
+	query  []string // name=value each; the value * stands for any word
+	answer int      // when not 0, the broker answers this status itself
+}
+
+var (
+	modelName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]*$`)
+	queryWord = regexp.MustCompile(`^[A-Za-z0-9._-]{1,64}$`)
+)
+
+func (e *endpoint) hasPath(path string) bool {
+	before, after, star := strings.Cut(e.path, "*")
+	if !star {
+		return path == e.path
+	}
+	name, ok := strings.CutPrefix(path, before)
+	if !ok {
+		return false
+	}
+	name, ok = strings.CutSuffix(name, after)
+	return ok && modelName.MatchString(name)
+}
+
+// takes says whether all of a query may be given, each parameter once.
+func (e *endpoint) takes(query map[string][]string) bool {
+	for name, values := range query {
+		if len(values) != 1 {
+			return false
+		}
+		word := queryWord.MatchString(values[0]) && slices.Contains(e.query, name+"=*")
+		if !word && !slices.Contains(e.query, name+"="+values[0]) {
+			return false
+		}
+	}
+	return true
+}
+
+// mustJSON encodes values that cannot fail: maps of strings and numbers.
+func mustJSON(v any) []byte {
+	b, err := json.Marshal(v)
+	if err != nil {
+		panic(err)
+	}
+	return b
+}

@@ -1,0 +1,96 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// outcomes writes the events of a run in which every test of one agent ended so.
+func outcomes(t *testing.T, action func(test string) string) string {
+	t.Helper()
+	var b strings.Builder
+	b.WriteString("not an event\n")
+	for _, c := range columns {
+		test := fmt.Sprintf(c.test, "demo")
+		if a := action(test); a != "" {
+			fmt.Fprintf(&b, "{\"Action\":\"run\",\"Test\":%q}\n{\"Action\":%q,\"Package\":\"p\",\"Test\":%q}\n", test, a, test)
+		}
+	}
+	path := filepath.Join(t.TempDir(), "test.json")
+	if err := os.WriteFile(path, []byte(b.String()), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func readme(t *testing.T) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "README.md")
+	if err := os.WriteFile(path, []byte("before\n"+begin+"\nold\n"+end+"\nafter\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func TestTheTableFollowsTheTests(t *testing.T) {
+	t.Parallel()
+	events := outcomes(t, func(test string) string {
+		switch {
+		case strings.HasSuffix(test, "/question"):
+			return "skip"
+		case strings.HasSuffix(test, "/silence"):
+			return "fail"
+		}
+		return "pass"
+	})
+	doc := readme(t)
+	var out strings.Builder
+	if err := run(&out, events, doc, true); err == nil {
+		t.Error("an old table passes the check")
+	}
+	if err := run(&out, events, doc, false); err != nil {
+		t.Fatal(err)
+	}
+	got, err := os.ReadFile(doc)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"before\n", "| | demo |", "| asks questions | – |", "| provider silent | ✗ |", "| key refused | ✓ |", "\nafter\n"} {
+		if !strings.Contains(string(got), want) {
+			t.Errorf("no %q in\n%s", want, got)
+		}
+	}
+	if err := run(&out, events, doc, true); err != nil {
+		t.Errorf("the new table does not pass the check: %v", err)
+	}
+}
+
+func TestAPartOfTheTestsLeavesTheTableAlone(t *testing.T) {
+	t.Parallel()
+	events := outcomes(t, func(test string) string {
+		if strings.HasSuffix(test, "/cancel") {
+			return ""
+		}
+		return "pass"
+	})
+	doc := readme(t)
+	var out strings.Builder
+	if err := run(&out, events, doc, false); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := os.ReadFile(doc); err != nil || !strings.Contains(string(got), "\nold\n") {
+		t.Errorf("the table was written: %s %v", got, err)
+	}
+}
+
+func TestADocumentWithoutAPlaceIsAnError(t *testing.T) {
+	t.Parallel()
+	for _, doc := range []string{"", begin, end + begin} {
+		if _, err := put(doc, "x"); err == nil {
+			t.Errorf("%q has a place", doc)
+		}
+	}
+}
