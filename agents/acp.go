@@ -65,9 +65,9 @@ type acpQuirks struct {
 	usage func(r acpPromptResult) (Usage, bool)
 	// cumulative says that the usage of a prompt covers the prompts before it.
 	cumulative bool
-	// goesOn is what is said to the model after a denial has ended its turn; nil
-	// where a denial does not.
-	goesOn func(reasons []string) string
+	// questions are what a call asks the user, nil for any other. They are keyed
+	// by their number, and so are the answers.
+	questions func(u *acpUpdate) []Question
 	// stays says that the CLI may not leave when its input ends, and is told by SIGTERM.
 	stays bool
 }
@@ -80,7 +80,6 @@ const (
 	acpSilent                   // nothing
 	acpRemark                   // a remark for people
 	acpFailure                  // the model failed, when nothing follows
-	acpGaveUp                   // a denial has ended the model's turn
 )
 
 // Bounds of a turn.

@@ -71,7 +71,6 @@ type acpPromptResult struct {
 	Meta       json.RawMessage `json:"_meta"`
 
 	failure string // the CLI's own word that the model failed, when that came last
-	said    bool   // whether the model said or did anything
 }
 
 // acpSession is the answer to session/new and session/load.

@@ -3,6 +3,7 @@ package agents
 import (
 	"context"
 	"encoding/json"
+	"strings"
 
 	acp "github.com/coder/acp-go-sdk"
 )
@@ -48,7 +49,7 @@ func (a *acpTurn) permission(ctx context.Context, m acpMessage, text []byte) {
 		}
 		return
 	}
-	a.goesOn()
+	a.acts()
 	if refused := a.ask(ctx, key, a.request(m, u, t)); refused != "" {
 		a.strange(text)
 		a.cancelled(m)
@@ -80,10 +81,14 @@ func (a *acpTurn) request(m acpMessage, u acpUpdate, t *acpTool) ApprovalRequest
 	if action != ActionMCP {
 		action = acpAction(u.Kind)
 	}
-	return ApprovalRequest{
+	r := ApprovalRequest{
 		ID: acpIDText(m.id), ToolID: u.CallID, Tool: tool, Action: action, Input: u.input(),
 		Command: a.command(&u, action), Paths: u.paths(),
 	}
+	if a.quirks.questions != nil {
+		r.Questions = a.quirks.questions(&u)
+	}
+	return r
 }
 
 // option is the id of the option of a kind; "" where there is none, or where the
@@ -115,6 +120,8 @@ func (a *acpTurn) answer(q *asked, d Decision) {
 	delete(a.open, q.key)
 	running := a.state == turnRunning
 	switch {
+	case running && d.Allow && len(q.request.Questions) > 0:
+		a.write(a.link.answer(o.message, acpAnswered{Outcome: acp.NewRequestPermissionOutcomeSelected(o.allow), Answers: acpAnswers(d)}, nil))
 	case running && d.Allow:
 		a.outcomeOf(o.message, acp.NewRequestPermissionOutcomeSelected(o.allow))
 	case running && o.reject != "":
@@ -124,10 +131,24 @@ func (a *acpTurn) answer(q *asked, d Decision) {
 	}
 	if running && !d.Allow {
 		a.refuse(q.request.ToolID, d.Reason)
-		if len(a.prompt.reasons) < maxApprovals {
-			a.prompt.reasons = append(a.prompt.reasons, d.Reason)
+		if len(a.prompt.refused) < maxApprovals {
+			a.prompt.refused = append(a.prompt.refused, d.Reason)
 		}
 	}
+}
+
+// acpAnswered is an answer to a permission request that asked questions.
+type acpAnswered struct {
+	Outcome acp.RequestPermissionOutcome `json:"outcome"`
+	Answers map[string]string            `json:"answers"`
+}
+
+func acpAnswers(d Decision) map[string]string {
+	answers := map[string]string{}
+	for id, chosen := range d.Answers {
+		answers[id] = strings.Join(chosen, ", ")
+	}
+	return answers
 }
 
 // cancelled answers a permission request that nobody decides.

@@ -45,7 +45,8 @@ func (a *acpTurn) result(t *acpTool, u acpUpdate) {
 		}
 	}
 	switch {
-	case failed && a.stopping():
+	case a.stopping() && r.ExitCode == nil:
+		// Some call a command complete that was cancelled.
 		r.Status = StatusCancelled
 	case failed && call.denied && r.ExitCode == nil:
 		r.Status = StatusDenied

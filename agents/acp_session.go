@@ -1,6 +1,7 @@
 package agents
 
 import (
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -155,12 +156,12 @@ func (a *acpTurn) prompted(m acpMessage, text []byte) {
 		a.fail(acpFault{issue: codeFailed, message: "the agent's turn ended in an unknown way"})
 		return
 	}
-	r.failure, r.said = a.prompt.failure, a.prompt.said
+	r.failure = a.prompt.failure
 	a.count(r)
 	switch f := a.judge(r); {
 	case f != nil:
 		a.broke(*f)
-	case a.quirks.goesOn != nil && a.prompt.gaveUp && len(a.prompt.reasons) > 0:
+	case len(a.prompt.refused) > 0:
 		a.goOn()
 	default:
 		a.clean = true
@@ -180,18 +181,25 @@ func (a *acpTurn) broke(f acpFault) {
 	a.put("The connection broke off. Go on with the task.")
 }
 
-// goOn tells the model why it was denied what it asked for. The CLI has ended
-// its turn for that and keeps the reason from it.
+// goOn tells the model why it was denied what it asked for. Some CLIs end its
+// turn for that, regularly, and keep the denial from it; none passes the reason on.
 func (a *acpTurn) goOn() {
 	if a.denied >= acpDenials {
 		a.fail(acpFault{issue: codeFailed, message: "the agent went on asking for what is denied"})
 		return
 	}
 	a.denied++
-	text := a.quirks.goesOn(a.prompt.reasons)
+	text := "What you asked for was denied."
+	for i, reason := range a.prompt.refused {
+		text += fmt.Sprintf("\n%d. %s", i+1, head(reason, maxACPReason))
+	}
+	text += "\nDo not try the same again. Go on with the task as far as you can without it."
 	a.emit(KindSystemMessage, Message{Text: "the agent's turn ended with a denial; the model is told: " + text})
 	a.put(text)
 }
+
+// maxACPReason bounds how much of a reason is passed on, in bytes.
+const maxACPReason = 2 << 10
 
 // count adds up tokens and tells them.
 func (a *acpTurn) count(r acpPromptResult) {

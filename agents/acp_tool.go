@@ -36,7 +36,7 @@ func (a *acpTurn) tool(u acpUpdate, text []byte) {
 		a.strange(text)
 		return
 	}
-	a.goesOn()
+	a.acts()
 	final := u.Status == string(acp.ToolCallStatusCompleted) || u.Status == string(acp.ToolCallStatusFailed)
 	// A call that is pending without an input is still being written by the model.
 	if (final || u.Status == string(acp.ToolCallStatusInProgress) || !acpEmpty(t.update.Input)) && !a.show(t) {

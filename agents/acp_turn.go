@@ -53,11 +53,9 @@ const (
 // acpPrompt is what is known of one session/prompt.
 type acpPrompt struct {
 	claim   string
-	failure string // the CLI's own word that the model failed, while nothing followed
-	gaveUp  bool   // a denial has ended it
-	reasons []string
-	usage   Usage // summed from what the model's messages carry
-	said    bool
+	failure string   // the CLI's own word that the model failed, while nothing followed
+	refused []string // reasons of denials after which the model said nothing
+	usage   Usage    // summed from what the model's messages carry
 }
 
 func newACPTurn(ctx context.Context, c *conversation, q acpQuirks) *acpTurn {

@@ -58,7 +58,7 @@ func (a *acpTurn) chunk(u acpUpdate, text []byte) {
 		return
 	}
 	if u.Type == "agent_thought_chunk" {
-		a.goesOn()
+		a.speaks()
 		a.say(KindThinking, u.MessageID, said)
 		return
 	}
@@ -68,15 +68,11 @@ func (a *acpTurn) chunk(u acpUpdate, text []byte) {
 	}
 	switch notice {
 	case acpSaid:
-		a.goesOn()
+		a.speaks()
 		a.say(KindAssistantMessage, u.MessageID, said)
 	case acpSilent:
 	case acpRemark:
 		a.flush()
-		a.emit(KindSystemMessage, Message{Text: said})
-	case acpGaveUp:
-		a.flush()
-		a.prompt.gaveUp = true
 		a.emit(KindSystemMessage, Message{Text: said})
 	case acpFailure:
 		a.flush()
@@ -85,8 +81,12 @@ func (a *acpTurn) chunk(u acpUpdate, text []byte) {
 	}
 }
 
-// goesOn notes that the model speaks or acts: what was a failure was not the end.
-func (a *acpTurn) goesOn() { a.prompt.failure, a.prompt.said = "", true }
+// acts notes that the model goes on: what was a failure was not the end.
+func (a *acpTurn) acts() { a.prompt.failure = "" }
+
+// speaks notes that the model goes on with words, which it does only when it was
+// told of what was denied.
+func (a *acpTurn) speaks() { a.prompt.failure, a.prompt.refused = "", nil }
 
 // say adds to a message, or begins the next.
 func (a *acpTurn) say(kind Kind, id, text string) {

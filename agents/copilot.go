@@ -3,7 +3,6 @@ package agents
 import (
 	"context"
 	"encoding/json"
-	"strconv"
 
 	"sandboxrun/sandbox"
 )
@@ -16,8 +15,8 @@ func init() { Register(copilot()) }
 //
 // What the protocol does not say of it: failures of the model arrive as words of
 // the agent and then a regular end (copilotNotice, copilotVerdict); a denied call
-// ends the model's turn without the model being told, so it is prompted once
-// more with the reason (copilotGoesOn); its count of tokens covers the session.
+// ends the model's turn without the model being told, so it is prompted again
+// with the reason (acpTurn.goOn); its count of tokens covers the session.
 // Repositories cannot configure it, as it never trusts their folder. Their hooks
 // it would run all the same: the image forbids that (Install).
 func copilot() acpAgent {
@@ -150,15 +149,3 @@ func copilotMCP(servers []Server) string {
 	}
 	return string(b)
 }
-
-// copilotGoesOn is what the model is told after a denial.
-func copilotGoesOn(reasons []string) string {
-	text := "What you asked for was denied."
-	for i, r := range reasons {
-		text += "\n" + strconv.Itoa(i+1) + ". " + head(r, maxCopilotReason)
-	}
-	return text + "\nDo not try the same again. Go on with the task as far as you can without it."
-}
-
-// maxCopilotReason bounds how much of a reason is passed on, in bytes.
-const maxCopilotReason = 2 << 10

@@ -18,7 +18,6 @@ func copilotQuirks(t Turn) acpQuirks {
 		noServers: true,
 		notice:    copilotNotice,
 		verdict:   copilotVerdict,
-		goesOn:    copilotGoesOn,
 		// Every answer counts the session from its start, in this process.
 		cumulative: true,
 		mcp: func(tool string) bool {
@@ -64,7 +63,6 @@ func copilotTool(u *acpUpdate) string {
 const (
 	copilotInfoPrefix  = "Info: "
 	copilotErrorPrefix = "Error: "
-	copilotCancelled   = "Info: Operation cancelled by user"
 )
 
 // copilotFailures are how the errors go on that may follow words of the model.
@@ -83,10 +81,7 @@ func copilotNotice(text string, fresh bool) acpNotice {
 			}
 		}
 	}
-	switch {
-	case text == copilotCancelled:
-		return acpGaveUp
-	case strings.HasPrefix(text, copilotInfoPrefix):
+	if strings.HasPrefix(text, copilotInfoPrefix) {
 		return acpRemark
 	}
 	return acpSaid

@@ -5,6 +5,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"sync/atomic"
@@ -75,6 +76,10 @@ func conformHostile(t *testing.T, agent string, k kit.Kit) {
 	t.Cleanup(thief.Close)
 	j, ctx := suiteJob(t, agent, k, hostileFiles(thief.URL),
 		uses(k.Write("a.txt", "a\n")), uses(k.Run("touch ran.txt; env > env.txt")), modelserver.Step{Text: "done"})
+	// Some CLIs obey a repository's plugins only where it is one.
+	if out, err := exec.Command("git", "-C", j.workspace, "init", "-q").CombinedOutput(); err != nil {
+		t.Fatalf("git init: %v: %s", err, out)
+	}
 	o := j.in(ctx)
 	if o.End != agents.EndClean {
 		t.Errorf("outcome = %+v, want clean", o)

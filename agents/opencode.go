@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/http"
 	"time"
 
 	"sandboxrun/sandbox"
@@ -39,10 +38,7 @@ func init() { Register(opencode{}) }
 // instead of a key, no network, and its tree is judged afterwards.
 //
 // Events, settings and failure modes were observed with the pinned version.
-type opencode struct {
-	// wrap goes around the connection to the server, where it is set.
-	wrap func(http.RoundTripper) http.RoundTripper
-}
+type opencode struct{}
 
 // Info implements Agent. The version of the package is written here only.
 func (opencode) Info() Info {
@@ -87,7 +83,7 @@ func (o opencode) Run(ctx context.Context, box sandbox.Sandbox, t Turn, h Host) 
 		return Outcome{End: EndInterrupted, Code: codeNoResult, Message: err.Error()}, fmt.Errorf("run opencode: %w", err)
 	}
 	p := startProcess(ctx, box, opencodeArgv(o.Info().Binary, t), opencodeEnv(t, s))
-	turn := newOpencodeTurn(ctx, newConversation(p, t, h), s, o.wrap)
+	turn := newOpencodeTurn(ctx, newConversation(p, t, h), s)
 	turn.drive(ctx)
 	turn.close()
 	exit, err := p.wait()
@@ -115,7 +111,7 @@ func (o opencode) Probe(ctx context.Context, box sandbox.Sandbox, t Turn) (versi
 			continue
 		}
 		asked = true
-		server := newOpencodeServer(t.Dial, port, s.password, o.wrap)
+		server := newOpencodeServer(t.Dial, port, s.password)
 		version, err = server.version(ctx)
 		server.close()
 		p.closeInput()

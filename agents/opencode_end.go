@@ -27,6 +27,7 @@ type opencodeEnd struct {
 	words  string         // of that message
 	from   string         // its id
 	total  Usage
+	clock  opencodeClock
 }
 
 // opencodeError is an error of a session.
@@ -79,7 +80,7 @@ func (t *opencodeTurn) status(properties json.RawMessage) bool {
 	case "idle":
 		return true // session.idle follows
 	case "retry":
-		t.retry(p.Status.Attempt, p.Status.Message, time.Until(time.UnixMilli(p.Status.Next)))
+		t.retry(p.Status.Attempt, p.Status.Message, t.end.clock.until(p.Status.Next))
 		return true
 	}
 	return false
@@ -88,14 +89,35 @@ func (t *opencodeTurn) status(properties json.RawMessage) bool {
 // retry handles the notice of a failed request. It has the provider's words
 // only, not its status, which comes when the CLI gives up.
 func (t *opencodeTurn) retry(attempt int, message string, wait time.Duration) {
-	wait = max(wait, 0).Round(100 * time.Millisecond)
 	message = head(message, maxWords)
-	t.emit(KindSystemMessage, Message{Text: fmt.Sprintf("the provider failed (%s): retry %d in %s", message, attempt, wait)})
+	t.emit(KindSystemMessage, Message{Text: fmt.Sprintf("the provider failed (%s): retry %d", message, attempt)})
 	if attempt > opencodeRetries && wait > opencodeLong || wait > maxPause {
 		t.stop(stop{end: EndFailed, code: opencodeCode(0, message), message: fmt.Sprintf("the provider failed %d times: %s", attempt, message)})
 		return
 	}
-	t.pause = wait
+	t.pause = max(wait, 0)
+}
+
+// opencodeClock is the clock of the box as its messages tell it: that need not
+// be ours.
+type opencodeClock struct {
+	told int64 // Unix milliseconds
+	at   time.Time
+}
+
+// tell notes what time it is there.
+func (c *opencodeClock) tell(ms int64) {
+	if ms > c.told {
+		c.told, c.at = ms, time.Now()
+	}
+}
+
+// until is how far away a time there is.
+func (c *opencodeClock) until(ms int64) time.Duration {
+	if c.at.IsZero() {
+		return time.Until(time.UnixMilli(ms))
+	}
+	return time.UnixMilli(ms).Sub(time.UnixMilli(c.told)) - time.Since(c.at)
 }
 
 // idle handles the end of what a session does. After an error it comes twice.

@@ -96,8 +96,12 @@ func TestOpencodeTellsALostServer(t *testing.T) {
 func TestOpencodeRefusesAnswersThatAreNone(t *testing.T) {
 	t.Parallel()
 	for name, answer := range map[string]func(http.ResponseWriter) bool{
-		"a page":     func(w http.ResponseWriter) bool { _, _ = io.WriteString(w, "<html>"); return true },
-		"a redirect": func(w http.ResponseWriter) bool { w.Header().Set("Location", "http://127.0.0.1:1/"); w.WriteHeader(302); return true },
+		"a page": func(w http.ResponseWriter) bool { _, _ = io.WriteString(w, "<html>"); return true },
+		"a redirect": func(w http.ResponseWriter) bool {
+			w.Header().Set("Location", "http://127.0.0.1:1/")
+			w.WriteHeader(302)
+			return true
+		},
 		"no end": func(w http.ResponseWriter) bool {
 			w.Header().Set("Content-Type", "application/json")
 			_, _ = io.WriteString(w, `{"version":"`+strings.Repeat("x", 2<<20)+`"}`)

@@ -89,6 +89,9 @@ type opencodeMessage struct {
 		Model  string         `json:"modelID"`
 		Finish string         `json:"finish"`
 		Error  *opencodeError `json:"error"`
+		Time   struct {
+			Created int64 `json:"created"`
+		} `json:"time"`
 	} `json:"info"`
 }
 
@@ -97,6 +100,7 @@ func (t *opencodeTurn) message(properties json.RawMessage) bool {
 	if decode(properties, &m) != nil || m.Info.ID == "" || m.Info.Role == "" {
 		return false
 	}
+	t.end.clock.tell(m.Info.Time.Created)
 	fresh, ok := t.log.message(m.Info.ID, m.Info.Role)
 	if !ok {
 		return false

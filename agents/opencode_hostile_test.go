@@ -109,14 +109,8 @@ func TestOpencodeAsksOnceWhatIsAskedTwice(t *testing.T) {
 
 func TestOpencodeDeniesAfterWhatWasAllowed(t *testing.T) {
 	t.Parallel()
-	denied := make(chan struct{})
 	h := &recorder{decide: func(_ context.Context, r agents.ApprovalRequest) agents.Decision {
-		if r.Action == agents.ActionEdit {
-			close(denied)
-			return agents.Decision{Reason: "no edits"}
-		}
-		<-denied
-		return agents.Decision{Allow: true}
+		return agents.Decision{Allow: r.Action != agents.ActionEdit, Reason: "no edits"}
 	}}
 	var told []post
 	o := mustPlayOpencode(t, h, func(s *opencodePlay) bool {
@@ -147,6 +141,22 @@ func TestOpencodeDeniesAfterWhatWasAllowed(t *testing.T) {
 		if r.ToolID == "" || r.Action == agents.ActionCommand && r.Command != "ls" || r.Action == agents.ActionEdit && !slices.Equal(r.Paths, []string{"/workspace/a"}) {
 			t.Errorf("asked %+v", r)
 		}
+	}
+}
+
+func TestOpencodeDeniesACallThatAnotherOneWaitsFor(t *testing.T) {
+	t.Parallel()
+	h := &recorder{decide: func(context.Context, agents.ApprovalRequest) agents.Decision { return agents.Decision{Reason: "no"} }}
+	var told post
+	o := mustPlayOpencode(t, h, func(s *opencodePlay) bool {
+		s.say(opencodeBusy, opencodeAnswer, opencodeCall("prt_1", "edit", `{"status":"running","input":{}}`),
+			opencodeCall("prt_2", "edit", `{"status":"running","input":{}}`), opencodeAsk("per_1", "edit", "prt_1"))
+		told = s.heard()
+		s.say(opencodeCall("prt_1", "edit", `{"status":"error","error":"no"}`), opencodeCall("prt_2", "edit", `{"status":"completed"}`))
+		return s.finish()
+	})
+	if o.End != agents.EndClean || told.path != "/permission/per_1/reply" || !strings.Contains(told.body, "reject") {
+		t.Errorf("outcome = %+v, told %+v", o, told)
 	}
 }
 

@@ -19,11 +19,13 @@ type opencodeLog struct {
 
 // opencodeCall is a tool call of the model.
 type opencodeCall struct {
-	tool   string
-	action Action
-	input  []byte
-	key    string // in byCall
-	quiet  bool   // it may run for long without a word
+	tool    string
+	action  Action
+	input   []byte
+	message string // it is part of
+	key     string // in byCall
+	quiet   bool   // it may run for long without a word
+	decided bool   // a request about it was
 }
 
 func newOpencodeLog() opencodeLog {

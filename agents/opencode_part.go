@@ -39,10 +39,12 @@ type opencodeTokens struct {
 func (t *opencodeTurn) part(properties json.RawMessage) bool {
 	var p struct {
 		Part opencodePart `json:"part"`
+		Time int64        `json:"time"`
 	}
 	if decode(properties, &p) != nil || p.Part.ID == "" {
 		return false
 	}
+	t.end.clock.tell(p.Time)
 	switch p.Part.Type {
 	case "text", "reasoning":
 		return t.words(p.Part)

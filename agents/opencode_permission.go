@@ -3,8 +3,6 @@ package agents
 import (
 	"context"
 	"encoding/json"
-	"errors"
-	"net/http"
 	"slices"
 	"strconv"
 	"time"
@@ -35,7 +33,8 @@ type opencodeToolRef struct {
 
 func (r opencodeToolRef) key() string { return r.Message + "/" + r.Call }
 
-// opencodeCallWait is how long a request may wait for its call to be told.
+// opencodeCallWait is how long a request may wait for its call to be told, and a
+// denial for the calls beside it.
 const opencodeCallWait = 2 * time.Second
 
 // opencodeWaiting is a request that came before its call.
@@ -70,12 +69,6 @@ func (t *opencodeTurn) told(call string) {
 		}
 	}
 	t.waiting = append(t.waiting, rest...)
-}
-
-// opencodeReply answers a request.
-type opencodeReply struct {
-	path string
-	body any
 }
 
 // permission asks the host. A request nobody can answer is not answered, and the
@@ -191,82 +184,9 @@ func (t *opencodeTurn) replied(properties json.RawMessage) bool {
 		t.waiting = slices.Delete(t.waiting, waiting, waiting+1)
 	default:
 		t.calls.deny(q.request.ToolID)
+		t.decided(q)
 		t.approvals.withdraw(p.Request)
 	}
-	t.release()
+	t.release(false)
 	return true
-}
-
-// answer tells the server what was decided. A denial makes it deny whatever else
-// is open in the session, so denials wait until nothing is.
-func (t *opencodeTurn) answer(q *asked, d Decision) {
-	q.decision = d
-	switch {
-	case !d.Allow:
-		t.held = append(t.held, q)
-	case len(q.request.Questions) > 0:
-		t.tell(opencodeReply{path: "/question/" + q.key + "/reply", body: map[string]any{"answers": opencodeAnswers(q.request, d)}})
-	default:
-		t.tell(opencodeReply{path: "/permission/" + q.key + "/reply", body: map[string]any{"reply": "once"}})
-	}
-	t.release()
-}
-
-// release sends the denials that waited.
-func (t *opencodeTurn) release() {
-	if t.approvals.pending()+len(t.waiting) > 0 {
-		return
-	}
-	for _, q := range t.held {
-		t.tell(opencodeDenial(q.key, q.request, q.decision.Reason))
-	}
-	t.held = nil
-}
-
-func opencodeDenial(key string, r ApprovalRequest, reason string) opencodeReply {
-	if len(r.Questions) > 0 {
-		return opencodeReply{path: "/question/" + key + "/reject", body: map[string]any{}}
-	}
-	// Without a message the turn would end.
-	return opencodeReply{path: "/permission/" + key + "/reply", body: map[string]any{"reply": "reject", "message": reason}}
-}
-
-func opencodeAnswers(r ApprovalRequest, d Decision) [][]string {
-	answers := make([][]string, len(r.Questions))
-	for i, q := range r.Questions {
-		answers[i] = append([]string{}, d.Answers[q.ID]...)
-	}
-	return answers
-}
-
-// tell queues an answer. A server that takes none is given up.
-func (t *opencodeTurn) tell(r opencodeReply) {
-	select {
-	case t.replies <- r:
-	default:
-		t.stop(stop{end: EndFailed, code: codeCrashed, message: "the agent does not take answers"})
-	}
-}
-
-// reply sends answers, in their order: an approval must be there before a denial.
-func (t *opencodeTurn) reply() {
-	for {
-		select {
-		case <-t.ctx.Done():
-			return
-		case r := <-t.replies:
-			err := t.server.call(t.ctx, http.MethodPost, r.path, r.body, nil)
-			if gone, ok := errors.AsType[*opencodeRefusal](err); err == nil || ok && gone.status == http.StatusNotFound {
-				continue // 404: the server had denied it with another one
-			}
-			t.post(func() { t.unheard(err) })
-		}
-	}
-}
-
-// unheard ends a turn that waits for an answer it did not get.
-func (t *opencodeTurn) unheard(err error) {
-	if t.state == turnRunning && !t.end.over {
-		t.stop(stop{end: EndFailed, code: codeCrashed, message: "the agent did not take an answer: " + err.Error()})
-	}
 }

@@ -37,15 +37,15 @@ type opencodeServer struct {
 	transport *http.Transport
 }
 
-// opencodeRefusal is an answer that is not a success.
-type opencodeRefusal struct {
+// opencodeRefusedError is an answer that is not a success.
+type opencodeRefusedError struct {
 	status int
 	text   string
 }
 
-func (r *opencodeRefusal) Error() string { return fmt.Sprintf("answer %d: %s", r.status, r.text) }
+func (r *opencodeRefusedError) Error() string { return fmt.Sprintf("answer %d: %s", r.status, r.text) }
 
-func newOpencodeServer(dial Dial, port int, password string, wrap func(http.RoundTripper) http.RoundTripper) *opencodeServer {
+func newOpencodeServer(dial Dial, port int, password string) *opencodeServer {
 	transport := &http.Transport{
 		DialContext:            func(ctx context.Context, _, _ string) (net.Conn, error) { return dial(ctx, port) },
 		DisableCompression:     true, // nothing may grow on our side
@@ -53,12 +53,10 @@ func newOpencodeServer(dial Dial, port int, password string, wrap func(http.Roun
 		ResponseHeaderTimeout:  opencodeWait,
 		MaxConnsPerHost:        8,
 	}
-	s := &opencodeServer{base: "http://127.0.0.1:" + strconv.Itoa(port), password: password, transport: transport}
-	s.client = &http.Client{Transport: transport, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
-	if wrap != nil {
-		s.client.Transport = wrap(transport)
+	return &opencodeServer{
+		base: "http://127.0.0.1:" + strconv.Itoa(port), password: password, transport: transport,
+		client: &http.Client{Transport: transport, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }},
 	}
-	return s
 }
 
 // close ends the connections that nobody uses.
@@ -80,7 +78,7 @@ func (s *opencodeServer) version(ctx context.Context) (string, error) {
 }
 
 // call makes one request of JSON and reads the answer into out, unless that is
-// nil. The error is an *opencodeRefusal when the server refused.
+// nil. The error is an *opencodeRefusedError when the server refused.
 func (s *opencodeServer) call(ctx context.Context, method, path string, in, out any) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, opencodeWait, errors.New("the agent's server did not answer in time"))
 	defer cancel()
@@ -96,7 +94,7 @@ func (s *opencodeServer) call(ctx context.Context, method, path string, in, out 
 	case len(body) > opencodeBody:
 		return fmt.Errorf("read answer: longer than %d bytes", opencodeBody)
 	case resp.StatusCode < 200 || resp.StatusCode > 299:
-		return &opencodeRefusal{status: resp.StatusCode, text: head(string(repair(body)), 1<<10)}
+		return &opencodeRefusedError{status: resp.StatusCode, text: head(string(repair(body)), 1<<10)}
 	case out == nil:
 		return nil
 	}

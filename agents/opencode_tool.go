@@ -105,7 +105,7 @@ func (t *opencodeTurn) beginTool(p opencodePart) bool {
 	input := object(p.State.Input)
 	quiet := action == ActionCommand || action == ActionMCP
 	ref := opencodeToolRef{Message: p.Message, Call: p.Call}
-	t.log.open(p.ID, opencodeCall{tool: p.Tool, action: action, input: input, quiet: quiet, key: ref.key()})
+	t.log.open(p.ID, opencodeCall{tool: p.Tool, action: action, input: input, quiet: quiet, message: p.Message, key: ref.key()})
 	if quiet {
 		t.running.Add(1)
 	}
@@ -130,6 +130,7 @@ func (t *opencodeTurn) endTool(p opencodePart) {
 		t.running.Add(-1)
 	}
 	t.log.close(p.ID)
+	t.release(false)
 	s := p.State
 	r := ToolResult{ID: p.ID, Status: StatusOK, Text: s.Output, Command: call.command}
 	failed := s.Status == "error"

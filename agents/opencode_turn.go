@@ -25,12 +25,11 @@ var (
 	opencodeRequestID = regexp.MustCompile(`^(per|que)_[A-Za-z0-9]{1,64}$`)
 )
 
-// opencodeTurn is one turn of Opencode. All but link, read, reply and abort,
-// which have goroutines of their own, happens in the goroutine of drive.
+// opencodeTurn is one turn of Opencode. All but link and reply, which have
+// goroutines of their own, happens in the goroutine of drive.
 type opencodeTurn struct {
 	*conversation
 	setup opencodeSetup
-	wrap  func(http.RoundTripper) http.RoundTripper
 
 	ctx    context.Context //nolint:containedctx // of the connection: it outlives the turn's, for the abort
 	cancel context.CancelFunc
@@ -38,7 +37,7 @@ type opencodeTurn struct {
 	server *opencodeServer // nil until the port is known
 	log    opencodeLog
 	end    opencodeEnd
-	held   []*asked // denials that wait for other requests, see answer
+	held   []*asked // denials that wait for other calls, see release
 	// waiting are requests that came before the call they are about.
 	waiting []opencodeWaiting
 
@@ -50,9 +49,9 @@ type opencodeTurn struct {
 	session string
 }
 
-func newOpencodeTurn(ctx context.Context, c *conversation, s opencodeSetup, wrap func(http.RoundTripper) http.RoundTripper) *opencodeTurn {
+func newOpencodeTurn(ctx context.Context, c *conversation, s opencodeSetup) *opencodeTurn {
 	t := &opencodeTurn{
-		conversation: c, setup: s, wrap: wrap, log: newOpencodeLog(),
+		conversation: c, setup: s, log: newOpencodeLog(),
 		replies: make(chan opencodeReply, opencodeReplies), quiet: make(chan struct{}),
 	}
 	t.ctx, t.cancel = context.WithCancel(context.WithoutCancel(ctx))
@@ -81,7 +80,7 @@ func (t *opencodeTurn) line(_ context.Context, text []byte) {
 		t.strange(text)
 		return
 	}
-	t.server = newOpencodeServer(t.turn.Dial, port, t.setup.password, t.wrap)
+	t.server = newOpencodeServer(t.turn.Dial, port, t.setup.password)
 	if t.state != turnRunning {
 		return
 	}
@@ -189,42 +188,49 @@ func (t *opencodeTurn) disconnected(err error) {
 	t.finish()
 }
 
-// interrupt aborts what the session does, which ends its commands, and lets the
-// server be killed when it has.
+// interrupt aborts what the session does, after the denials, which ends its
+// commands, and lets the server be killed when it has.
 func (t *opencodeTurn) interrupt() {
 	t.told("") // nothing is asked any more: this denies them
+	t.release(true)
 	if t.server == nil || t.session == "" {
 		t.closeInput()
 		return
 	}
-	session := t.session
-	t.group.Go(func() {
-		ctx, cancel := context.WithTimeout(t.ctx, opencodeAbort)
-		defer cancel()
-		if t.server.call(ctx, http.MethodPost, "/session/"+session+"/abort", nil, nil) == nil {
-			select {
-			case <-t.quiet:
-			case <-ctx.Done():
-			}
-		}
-		t.post(t.finish)
-	})
+	t.tell(opencodeReply{path: "/session/" + t.session + "/abort", last: true})
 }
 
-// patience is short where an error came and nothing will follow, and where a
-// call is to be told.
+// abort makes the last request of a stopped turn and waits for the session's end.
+func (t *opencodeTurn) abort(r opencodeReply) {
+	ctx, cancel := context.WithTimeout(t.ctx, opencodeAbort)
+	defer cancel()
+	if t.server.call(ctx, http.MethodPost, r.path, nil, nil) == nil {
+		select {
+		case <-t.quiet:
+		case <-ctx.Done():
+		}
+	}
+	t.post(t.finish)
+}
+
+// patience is short where an error came and nothing will follow, where a call
+// is to be told, and where a denial waits for one.
 func (t *opencodeTurn) patience() (time.Duration, bool) {
-	if len(t.waiting) > 0 {
+	if len(t.waiting)+len(t.held) > 0 {
 		return opencodeCallWait, true
 	}
 	return lingerGrace, t.end.err != nil && !t.end.began && !t.end.over
 }
 
-// overdue asks about a call as far as it is known, or ends a turn that never began.
+// overdue asks about calls as far as they are known, sends denials that waited
+// for another call, or ends a turn that never began.
 func (t *opencodeTurn) overdue() {
-	if len(t.waiting) > 0 {
+	switch {
+	case len(t.waiting) > 0:
 		t.told("")
-		return
+	case len(t.held) > 0:
+		t.release(true)
+	default:
+		t.finish()
 	}
-	t.finish()
 }

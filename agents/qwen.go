@@ -3,6 +3,9 @@ package agents
 import (
 	"context"
 	"encoding/json"
+	"maps"
+	"slices"
+	"strconv"
 
 	"sandboxrun/sandbox"
 )
@@ -11,22 +14,28 @@ func init() { Register(qwen()) }
 
 // qwen drives Qwen Code over ACP; acpAgent has the states of a turn. It works by
 // the protocol. It asks the client for prompts that were queued meanwhile, which
-// there never are, and tells the tokens of each answer with its last chunk.
+// there never are, and tells the tokens of each answer with its last chunk. A
+// denied call ends the model's turn, so it is prompted again with the reason
+// (acpTurn.goOn).
 //
 // The settings of a repository are not read: its folder is not trusted.
 func qwen() acpAgent {
 	return acpAgent{
 		info: qwenInfo, command: qwenCommand,
 		prepare: func(ctx context.Context, box sandbox.Sandbox, _ Turn) error {
-			for name, content := range qwenFiles() {
-				if err := writeHome(ctx, box, name, content); err != nil {
+			files := qwenFiles()
+			for _, name := range slices.Sorted(maps.Keys(files)) {
+				if err := writeHome(ctx, box, name, files[name]); err != nil {
 					return err
 				}
 			}
 			return nil
 		},
 		quirks: func(t Turn) acpQuirks {
-			return acpQuirks{model: qwenModelOf(t), noise: []string{"craft/drainMidTurnQueue", "qwen/notify/session/prompt-suggestion"}}
+			return acpQuirks{
+				model: qwenModelOf(t), questions: qwenQuestions,
+				noise: []string{"craft/drainMidTurnQueue", "qwen/notify/session/prompt-suggestion"},
+			}
 		},
 	}
 }
@@ -111,7 +120,7 @@ func qwenFiles() map[string][]byte {
 		"disableAllHooks": true,
 		"security":        map[string]any{"folderTrust": map[string]any{"enabled": true}},
 		"model": map[string]any{"generationConfig": map[string]any{
-			"maxRetries": 3, "retryInitialDelayMs": 1000, "retryMaxDelayMs": 10000,
+			"maxRetries": 0, "retryInitialDelayMs": 1000, "retryMaxDelayMs": 10000, // beside seven attempts of its own
 		}},
 	})
 	if err != nil {
@@ -122,4 +131,27 @@ func qwenFiles() map[string][]byte {
 		".qwen/settings.json": settings,
 		qwenTrust:             []byte(`{"` + sandbox.WorkDir + `":"DO_NOT_TRUST"}`),
 	}
+}
+
+// qwenQuestions reads the questions of the tool by which the model asks the user.
+func qwenQuestions(u *acpUpdate) []Question {
+	if u.Meta.Tool != "ask_user_question" {
+		return nil
+	}
+	var in struct {
+		Questions []struct {
+			Question string           `json:"question"`
+			Multiple bool             `json:"multiSelect"`
+			Options  []QuestionOption `json:"options"`
+		} `json:"questions"`
+	}
+	if decode(object(u.Input), &in) != nil || len(in.Questions) == 0 || len(in.Questions) > maxQuestions {
+		// Something is asked that cannot be shown piece by piece.
+		return []Question{{ID: "0", Text: head(string(u.input()), maxWords)}}
+	}
+	var list []Question
+	for i, q := range in.Questions {
+		list = append(list, Question{ID: strconv.Itoa(i), Text: q.Question, Options: q.Options, Multiple: q.Multiple})
+	}
+	return list
 }

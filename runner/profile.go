@@ -2,6 +2,7 @@ package runner
 
 import (
 	"encoding/json"
+	"maps"
 	"slices"
 	"strconv"
 
@@ -58,9 +59,7 @@ type fields map[string]ProfileField
 func (f fields) over(base fields) fields {
 	out := fields{}
 	for _, layer := range []fields{base, f} {
-		for name, field := range layer {
-			out[name] = field
-		}
+		maps.Copy(out, layer)
 	}
 	return out
 }
@@ -101,9 +100,7 @@ func builtIn(info agents.Info) map[string]fields {
 		VariantPlan:       {"read_only": json.RawMessage("true")},
 		VariantSupervised: {"approve": json.RawMessage(`"ask"`)},
 	}
-	for name, s := range info.Variants {
-		settings[name] = s
-	}
+	maps.Copy(settings, info.Variants)
 	out := map[string]fields{}
 	for name, s := range settings {
 		out[name] = fields{}

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"sandboxrun/agents"
 	"sandboxrun/sandbox"
 )
 
@@ -47,7 +48,7 @@ func (x *run) loseTalk(text string, s severity) {
 
 // keepTalk writes the conversation's archive; nil for an agent that keeps none.
 func (x *run) keepTalk(ctx context.Context) (*Conversation, error) {
-	keep := x.agent.Info().Keep
+	keep := agents.Kept(x.agent.Info(), x.plan.Agent.Settings)
 	if len(keep) == 0 {
 		return nil, nil
 	}

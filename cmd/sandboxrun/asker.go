@@ -63,7 +63,7 @@ func (t *terminalAsker) Ask(ctx context.Context, p runner.Pending) (runner.Answe
 		fmt.Fprintf(t.out, "  denied: %d bytes are more than can be shown\n", len(p.Input))
 		return runner.Answer{Reason: "the input is too long for a person to read", By: "terminal"}, true
 	}
-	fmt.Fprintf(t.out, "  allow? y, n, or the reason why not (until %s): ", p.Deadline.Local().Format(time.TimeOnly))
+	fmt.Fprintf(t.out, "  allow? y, n, or the reason why not (until %s): ", p.Deadline.Local().Format(time.TimeOnly)) //nolint:gosmopolitan // a person reads a clock of theirs
 	line, err := t.in.next(ctx)
 	if err != nil {
 		t.tellOver(ctx)

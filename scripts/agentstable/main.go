@@ -56,5 +56,5 @@ func run(out io.Writer, events, document string, check bool) error {
 	case check:
 		return fmt.Errorf("the table of agents in %s is not what the tests gave: run scripts/agents-table", document)
 	}
-	return os.WriteFile(document, []byte(text), 0o644) //nolint:gosec // a document of the project
+	return os.WriteFile(document, []byte(text), 0o644)
 }

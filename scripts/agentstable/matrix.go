@@ -51,7 +51,10 @@ func readMatrix(in io.Reader) (matrix, error) {
 	for {
 		line, err := r.ReadBytes('\n')
 		if bytes.HasPrefix(line, []byte("{")) {
-			var e struct{ Action, Test string }
+			var e struct {
+				Action string `json:"Action"`
+				Test   string `json:"Test"`
+			}
 			if json.Unmarshal(line, &e) == nil && (e.Action == "pass" || e.Action == "fail" || e.Action == "skip") && strings.Contains(e.Test, "/") {
 				m.results[e.Test] = e.Action
 				if name, rest, ok := strings.Cut(strings.TrimPrefix(e.Test, marker), "/"); ok && rest != "" && strings.HasPrefix(e.Test, marker) {

@@ -1,0 +1,47 @@
+package agents_test
+
+import (
+	"strings"
+	"testing"
+
+	"sandboxrun/agents"
+)
+
+// FuzzACP feeds a turn whatever a process could print. It must end, and every
+// call must have exactly one result.
+func FuzzACP(f *testing.F) {
+	for _, lines := range [][]string{
+		{acpText("a"), acpAsk("0", acpEditCall, acpOptions), acpDone("c1", "completed"), `{"id":3,"result":` + acpEnd + `}`},
+		{acpAsk(`"a"`, acpEditCall, acpOptions), acpAsk(`"a"`, acpEditCall, acpOptions), acpAsk("1e9", `{}`, `[]`)},
+		{`{"id":3,"error":{"code":401,"message":"x","data":[]}}`, `{"id":3,"result":null}`, `{"id":3}`, `{"id":3,"error":{"code":1.5}}`},
+		{`{"method":"fs/read_text_file","id":-0.0}`, `{"method":"","id":0}`, `{"ID":0,"METHOD":"x","Method":"y"}`, `{"method":"$/cancel_request","id":0}`},
+		{acpNote(`{"sessionUpdate":"plan","entries":{}}`), acpNote(`{"sessionUpdate":"tool_call","toolCallId":"a","kind":7,"content":7,"locations":[7],"rawInput":7,"status":"completed"}`)},
+		{"\xff\x00", "{", `{"jsonrpc":"2.0","method":"session/update","params":{}} trailing`, acpNote(`{"sessionUpdate":"usage_update","cost":{"amount":1e308,"currency":"USD"}}`)},
+	} {
+		f.Add(strings.Join(lines, "\n"))
+	}
+	f.Fuzz(func(t *testing.T, output string) {
+		h := &recorder{}
+		o := playACP(t, anyACP, h, agents.Turn{}, func(cli *scriptCLI) int {
+			cli.openACP()
+			cli.say(output)
+			return 0
+		})
+		if o.End != agents.EndClean && o.Code == "" {
+			t.Errorf("outcome = %+v has no code", o)
+		}
+		open, done := map[string]bool{}, map[string]bool{}
+		for _, c := range of[agents.ToolCall](h) {
+			open[c.ID] = true
+		}
+		for _, r := range of[agents.ToolResult](h) {
+			if !open[r.ID] || done[r.ID] {
+				t.Errorf("result of %q without a call of its own", r.ID)
+			}
+			done[r.ID] = true
+		}
+		if len(open) != len(done) {
+			t.Errorf("%d calls have %d results", len(open), len(done))
+		}
+	})
+}
