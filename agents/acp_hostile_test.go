@@ -73,7 +73,10 @@ func TestACPDropsALineThatIsTooLongAndReadsTheNext(t *testing.T) {
 	h := &recorder{}
 	o := playACP(t, anyACP, h, agents.Turn{}, func(cli *scriptCLI) int {
 		prompt := cli.openACP()
-		cli.say(acpText(strings.Repeat("<", 5<<20)), acpText(strings.Repeat("<", 3<<20)), acpText("end"))
+		long := func(n int) string { // in a way that would grow if it were escaped
+			return strings.Replace(acpText("%"), "%", strings.Repeat("<", n), 1)
+		}
+		cli.say(long(5<<20), long(3<<20), acpText("end"))
 		cli.reply(prompt, acpEnd)
 		return cli.drain()
 	})

@@ -2,6 +2,7 @@ package agents_test
 
 import (
 	"context"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -124,7 +125,7 @@ func TestACPBoundsOpenRequests(t *testing.T) {
 	playACP(t, anyACP, h, agents.Turn{}, func(cli *scriptCLI) int {
 		prompt := cli.openACP()
 		for i := range n {
-			id := string(rune('A' + i))
+			id := fmt.Sprintf("c%d", i)
 			cli.say(acpAsk(`"`+id+`"`, `{"toolCallId":"`+id+`","kind":"edit"}`, acpOptions))
 		}
 		for range n - 32 {

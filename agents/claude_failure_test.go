@@ -72,15 +72,6 @@ func TestClaudeGoesOnAfterACutStream(t *testing.T) {
 	}
 }
 
-func TestClaudeSilentModelHitsTheIdleLimit(t *testing.T) {
-	j := newJob(t, nil, modelserver.Step{Silent: true, Times: -1})
-	j.turn.Idle = 4
-	o := j.mustRun()
-	if o.End != agents.EndInterrupted || o.Code != "agent_no_result" || !strings.Contains(o.Message, "said nothing for 4s") {
-		t.Errorf("outcome = %+v, want interrupted by the idle limit", o)
-	}
-}
-
 func TestClaudeResumeOfAnUnknownSessionFails(t *testing.T) {
 	j := newJob(t, nil, modelserver.Step{Text: "hello"})
 	j.turn.Resume = true

@@ -1,17 +1,11 @@
 package agents_test
 
 import (
-	"context"
-	"errors"
 	"io/fs"
-	"net/http"
-	"net/http/httptest"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"sandboxrun/agents"
 	"sandboxrun/agents/agentstest/demo"
@@ -95,33 +89,6 @@ func TestClaudeDoesTheDemoJob(t *testing.T) {
 	}
 }
 
-func TestClaudeTellsTheModelWhyACallWasDenied(t *testing.T) {
-	j := newJob(t, nil,
-		modelserver.Step{Tools: []modelserver.ToolUse{write("a.txt", "a"), bash("rm -f b.txt")}},
-		modelserver.Step{Text: "I could not."})
-	j.host.decide = func(_ context.Context, r agents.ApprovalRequest) agents.Decision {
-		return agents.Decision{Allow: r.Action == agents.ActionCommand, Reason: "edits are not wanted here"}
-	}
-	o := j.mustRun()
-	if o.End != agents.EndClean {
-		t.Errorf("outcome = %+v, want clean: the model was told and went on", o)
-	}
-	results := j.host.results(t)
-	if got := results["Write /workspace/a.txt"]; got.Status != agents.StatusDenied || got.Text != "edits are not wanted here" {
-		t.Errorf("result of the write = %+v", got)
-	}
-	if got := results["Bash rm -f b.txt"]; got.Status != agents.StatusOK {
-		t.Errorf("result of the command = %+v", got)
-	}
-	if j.exists("a.txt") {
-		t.Error("the denied file was written")
-	}
-	last := j.server.Requests()[len(j.server.Requests())-1]
-	if !slices.ContainsFunc(last.Results, func(r modelserver.Result) bool { return r.IsError && r.Text == "edits are not wanted here" }) {
-		t.Errorf("the model was told %+v", last.Results)
-	}
-}
-
 func TestClaudeReportsExitCodesOfCommands(t *testing.T) {
 	j := newJob(t, map[string]string{"a.txt": "a\n"},
 		modelserver.Step{Tools: []modelserver.ToolUse{bash("echo seen; exit 3"), bash("grep zz a.txt"), bash("true")}},
@@ -136,46 +103,5 @@ func TestClaudeReportsExitCodesOfCommands(t *testing.T) {
 	}
 	if r := results["Bash true"]; r.ExitCode == nil || *r.ExitCode != 0 {
 		t.Errorf("true = %+v, want exit code 0", r)
-	}
-}
-
-func TestClaudeResumesInANewBox(t *testing.T) {
-	j := newJob(t, nil, modelserver.Step{Text: "The word is marmalade."}, modelserver.Step{Text: "It was marmalade."})
-	if o := j.mustRun(); o.End != agents.EndClean {
-		t.Fatalf("first turn: %+v", o)
-	}
-	j.turn.Resume, j.turn.Prompt = true, "which word was it?"
-	o := j.mustRun()
-	if o.End != agents.EndClean || o.SessionID != session || o.Claim != "It was marmalade." {
-		t.Errorf("second turn: %+v", o)
-	}
-	requests := j.server.Requests()
-	if first, last := requests[0].Messages, requests[len(requests)-1].Messages; last <= first {
-		t.Errorf("the second turn sent %d messages after %d: no history", last, first)
-	}
-}
-
-func TestClaudeStopsInMidCommandWhenTheContextEnds(t *testing.T) {
-	ctx, cancel := context.WithCancelCause(t.Context())
-	defer cancel(nil)
-	stop := errors.New("time is up")
-	// The command itself says that it runs.
-	running := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { cancel(stop) }))
-	t.Cleanup(running.Close)
-	command := "curl -s " + running.URL + "; tail -f /dev/null"
-	j := newJob(t, nil, modelserver.Step{Tools: []modelserver.ToolUse{bash(command)}}, modelserver.Step{Text: "done"})
-	start := time.Now()
-	o, err := j.run(ctx)
-	if !errors.Is(err, stop) {
-		t.Errorf("error = %v, want the context's cause", err)
-	}
-	if o.End != agents.EndInterrupted {
-		t.Errorf("outcome = %+v, want interrupted", o)
-	}
-	if took := time.Since(start); took > time.Minute {
-		t.Errorf("stopping took %s", took)
-	}
-	if r := j.host.results(t)["Bash "+command]; r.Status != agents.StatusCancelled {
-		t.Errorf("result of the stopped command = %+v, want cancelled", r)
 	}
 }

@@ -93,7 +93,7 @@ func (c codex) Probe(ctx context.Context, box sandbox.Sandbox, t Turn) (string, 
 		return "", err
 	}
 	p := startProcess(ctx, box, codexArgv(c.Info().Binary, t), codexEnv(t))
-	turn := newCodexTurn(newConversation(p, t, codexNobody{}))
+	turn := newCodexTurn(newConversation(p, t, nobody{}))
 	turn.probing = true
 	turn.drive(ctx)
 	exit, err := p.wait()
@@ -106,9 +106,3 @@ func (c codex) Probe(ctx context.Context, box sandbox.Sandbox, t Turn) (string, 
 	}
 	return turn.version, nil
 }
-
-// codexNobody is the host of a probe: it hears nothing and denies everything.
-type codexNobody struct{}
-
-func (codexNobody) Emit(Event)                                        {}
-func (codexNobody) Approve(context.Context, ApprovalRequest) Decision { return Decision{} }

@@ -41,7 +41,7 @@ func TestConformance(t *testing.T) {
 				{"refused_key", conformRefusedKey}, {"rate_limit_passes", conformRateLimitPasses}, {"rate_limit_stays", conformRateLimitStays},
 				{"cut_passes", conformCutPasses}, {"cut_stays", conformCutStays}, {"silence", conformSilence},
 				{"cancel", conformCancel}, {"follow_up", conformFollowUp}, {"hostile_repository", conformHostile}, {"read_only", conformReadOnly},
-				{"probe", conformProbe},
+				{"mcp", conformMCP}, {"probe", conformProbe},
 			} {
 				t.Run(c.name, func(t *testing.T) { c.test(t, name, k) })
 			}
@@ -333,6 +333,19 @@ func conformReadOnly(t *testing.T, agent string, k kit.Kit) {
 	}
 	if j.exists("a.txt") {
 		t.Error("a file was written in a read-only turn")
+	}
+}
+
+// conformMCP gives the CLI a server of the turn. It leaves at once, which may
+// not end the turn; that it was started is seen from what it leaves behind.
+func conformMCP(t *testing.T, agent string, k kit.Kit) {
+	j, ctx := suiteJob(t, agent, k, nil, modelserver.Step{Text: "hello"})
+	j.turn.MCP = []agents.Server{{Name: "mine", Command: "sh", Args: []string{"-c", `echo "$WORD" >/workspace/mine-ran`}, Env: map[string]string{"WORD": "started"}}}
+	if o := j.in(ctx); o.End != agents.EndClean {
+		t.Errorf("outcome = %+v, want clean", o)
+	}
+	if got := j.text("mine-ran"); got != "started\n" {
+		t.Errorf("the server left %q", got)
 	}
 }
 

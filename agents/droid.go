@@ -87,7 +87,7 @@ func (d droid) Run(ctx context.Context, box sandbox.Sandbox, t Turn, h Host) (Ou
 // Probe implements Prober: a session that is opened, and the end of the input.
 func (d droid) Probe(ctx context.Context, box sandbox.Sandbox, t Turn) (string, error) {
 	t.Resume = false
-	turn, err := d.start(ctx, box, t, droidNobody{})
+	turn, err := d.start(ctx, box, t, nobody{})
 	if err != nil {
 		return "", err
 	}
@@ -112,9 +112,3 @@ func (d droid) start(ctx context.Context, box sandbox.Sandbox, t Turn, h Host) (
 	p := startProcess(ctx, box, droidArgv(d.Info().Binary, t), droidEnv(t))
 	return newDroidTurn(newConversation(p, t, h)), nil
 }
-
-// droidNobody is the host of a probe: it hears nothing and denies everything.
-type droidNobody struct{}
-
-func (droidNobody) Emit(Event)                                        {}
-func (droidNobody) Approve(context.Context, ApprovalRequest) Decision { return Decision{} }

@@ -32,6 +32,7 @@ var columns = []column{
 	{"cancelled in mid-command", "TestConformance/%s/cancel"},
 	{"follow-up in a new box", "TestEveryAgentRemembersInANewBox/%s"},
 	{"hostile repository", "TestConformance/%s/hostile_repository"},
+	{"MCP servers of the task", "TestConformance/%s/mcp"},
 	{"PLAN changes nothing", "TestEveryAgentOnlyPlansInPLAN/%s"},
 }
 

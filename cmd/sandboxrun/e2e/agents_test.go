@@ -73,6 +73,9 @@ func mendWith(t *testing.T, name string, k kit.Kit, change func(task map[string]
 	if !ran {
 		t.Errorf("commands_run lacks the agent's own command: %+v", res.CommandsRun)
 	}
+	if strings.Contains(res.Summary, "world") {
+		t.Errorf("the summary has the agent's words: %q", res.Summary)
+	}
 	if res.Agent.Claim == "" || res.Agent.Usage.Requests < 5 {
 		t.Errorf("agent %+v", res.Agent)
 	}
@@ -85,6 +88,12 @@ func mendWith(t *testing.T, name string, k kit.Kit, change func(task map[string]
 	for _, q := range srv.Requests() {
 		if q.Main && q.Key != realKey {
 			t.Errorf("the provider was asked with key %q", q.Key)
+		}
+	}
+	kinds := eventKinds(t, rig, res.RunID)
+	for _, k := range []string{"run_started", "phase_started", "phase_ended", "user_message", "assistant_message", "tool_call", "tool_result", "usage", "file_changed", "approval_asked", "run_ended"} {
+		if kinds[k] == 0 {
+			t.Errorf("no %s event in the journal: %v", k, kinds)
 		}
 	}
 	assertKeyNowhere(t, rig, o)
