@@ -50,6 +50,8 @@ type acpQuirks struct {
 	noise []string
 	// noServers keeps the turn's MCP servers out of the session: the CLI got them otherwise.
 	noServers bool
+	// unserved says why the CLI starts none of the turn's MCP servers; "" says that it does.
+	unserved string
 	// loaded is the update that ends the replay of a loaded session; "" says that
 	// the replay is over with the answer to session/load.
 	loaded string

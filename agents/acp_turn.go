@@ -77,6 +77,9 @@ func (a *acpTurn) close() {
 }
 
 func (a *acpTurn) hello() {
+	if a.quirks.unserved != "" && len(a.turn.MCP) > 0 {
+		a.emit(KindSystemMessage, Message{Text: a.quirks.unserved})
+	}
 	a.call(acp.AgentMethodInitialize, acp.InitializeRequest{
 		ProtocolVersion: acp.ProtocolVersionNumber,
 		ClientInfo:      &acp.Implementation{Name: "sandboxrun", Version: "1"},

@@ -344,6 +344,11 @@ func conformMCP(t *testing.T, agent string, k kit.Kit) {
 	if o := j.in(ctx); o.End != agents.EndClean {
 		t.Errorf("outcome = %+v, want clean", o)
 	}
+	for _, said := range j.host.texts(agents.KindSystemMessage) {
+		if strings.Contains(said, "MCP servers of the task are not started") {
+			t.Skip("this CLI starts no MCP servers here, and its turn says so")
+		}
+	}
 	if got := j.text("mine-ran"); got != "started\n" {
 		t.Errorf("the server left %q", got)
 	}

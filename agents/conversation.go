@@ -14,8 +14,12 @@ import (
 const (
 	// stopGrace is how long a stopped CLI has to end its turn and leave.
 	stopGrace = 2 * time.Second
-	// lingerGrace is how long a CLI may take to leave after its last frame that
-	// counts, and to start over when something of its own wakes it.
+	// leaveGrace is how long a CLI may take to leave once it was told to. It is
+	// long because one that is killed takes its conversation along, and a busy
+	// machine makes a Node program of some size slow.
+	leaveGrace = 15 * time.Second
+	// lingerGrace is how long a CLI may take to start over, after a frame that
+	// could be its last, when something of its own wakes it.
 	lingerGrace = 5 * time.Second
 	// maxPause bounds how long a provider may make the CLI wait between two attempts.
 	maxPause = 10 * time.Minute
@@ -49,7 +53,7 @@ type peer interface {
 //
 //	  - running: frames arrive, from the handshake on.
 //	  - closing: the frame that ends the turn arrived, standard input is closed,
-//	    and the process has lingerGrace of silence to leave by itself.
+//	    and the process has leaveGrace of silence to leave by itself.
 //	  - stopping: we ended it (ctx, silence, a refused key). Approvals are denied,
 //	    an interrupt is sent, the peer calls finish when the turn's end arrives,
 //	    and the box is removed when stopGrace is over.
@@ -175,7 +179,7 @@ func (c *conversation) limit() time.Duration {
 	case turnStopping:
 		return time.Until(c.stopBy)
 	case turnClosing:
-		return lingerGrace
+		return leaveGrace
 	}
 	if c.approvals.pending() > 0 {
 		return math.MaxInt64 // a person may take any time; the host's deadline and ctx end the wait

@@ -18,7 +18,8 @@ func init() { Register(qwen()) }
 // denied call ends the model's turn, so it is prompted again with the reason
 // (acpTurn.goOn).
 //
-// The settings of a repository are not read: its folder is not trusted.
+// The settings of a repository are not read: its folder is not trusted. In such
+// a folder the CLI starts no MCP server either, which the turn says.
 func qwen() acpAgent {
 	return acpAgent{
 		info: qwenInfo, command: qwenCommand,
@@ -34,7 +35,8 @@ func qwen() acpAgent {
 		quirks: func(t Turn) acpQuirks {
 			return acpQuirks{
 				model: qwenModelOf(t), questions: qwenQuestions,
-				noise: []string{"craft/drainMidTurnQueue", "qwen/notify/session/prompt-suggestion"},
+				unserved: "the MCP servers of the task are not started: this CLI starts servers only in a folder it trusts, and then obeys the settings of the repository too",
+				noise:    []string{"craft/drainMidTurnQueue", "qwen/notify/session/prompt-suggestion"},
 			}
 		},
 	}
