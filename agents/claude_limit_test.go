@@ -82,8 +82,8 @@ func TestClaudeThatStaysAfterItsResultIsRemovedAndClean(t *testing.T) {
 			<-cli.gone
 			return 0
 		})
-		if o.End != agents.EndClean || time.Since(start) != 5*time.Second {
-			t.Errorf("outcome = %+v after %s, want clean after 5s", o, time.Since(start))
+		if o.End != agents.EndClean || time.Since(start) != 15*time.Second {
+			t.Errorf("outcome = %+v after %s, want clean after 15s", o, time.Since(start))
 		}
 	})
 }
