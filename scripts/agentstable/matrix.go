@@ -36,8 +36,12 @@ var columns = []column{
 	{"PLAN changes nothing", "TestEveryAgentOnlyPlansInPLAN/%s"},
 }
 
-// marker is the test whose subtests name the agents.
-const marker = "TestConformance/"
+// marker is the test whose subtests name the agents, in this package: others
+// have a conformance suite of that name as well.
+const (
+	marker        = "TestConformance/"
+	markerPackage = "sandboxrun/agents"
+)
 
 // matrix is how each test of the agents ended.
 type matrix struct {
@@ -53,10 +57,12 @@ func readMatrix(in io.Reader) (matrix, error) {
 		line, err := r.ReadBytes('\n')
 		if bytes.HasPrefix(line, []byte("{")) {
 			var e struct {
-				Action string `json:"Action"`
-				Test   string `json:"Test"`
+				Action  string `json:"Action"`
+				Package string `json:"Package"`
+				Test    string `json:"Test"`
 			}
-			if json.Unmarshal(line, &e) == nil && (e.Action == "pass" || e.Action == "fail" || e.Action == "skip") && strings.Contains(e.Test, "/") {
+			if json.Unmarshal(line, &e) == nil && (e.Action == "pass" || e.Action == "fail" || e.Action == "skip") && strings.Contains(e.Test, "/") &&
+				(e.Package == markerPackage || !strings.HasPrefix(e.Test, marker)) {
 				m.results[e.Test] = e.Action
 				if name, rest, ok := strings.Cut(strings.TrimPrefix(e.Test, marker), "/"); ok && rest != "" && strings.HasPrefix(e.Test, marker) {
 					agents[name] = true

@@ -12,11 +12,11 @@ import (
 func outcomes(t *testing.T, action func(test string) string) string {
 	t.Helper()
 	var b strings.Builder
-	b.WriteString("not an event\n")
+	b.WriteString("not an event\n" + `{"Action":"pass","Package":"other/room","Test":"TestConformance/isolation/network"}` + "\n")
 	for _, c := range columns {
 		test := fmt.Sprintf(c.test, "demo")
 		if a := action(test); a != "" {
-			fmt.Fprintf(&b, "{\"Action\":\"run\",\"Test\":%q}\n{\"Action\":%q,\"Package\":\"p\",\"Test\":%q}\n", test, a, test)
+			fmt.Fprintf(&b, "{\"Action\":\"run\",\"Test\":%q}\n{\"Action\":%q,\"Package\":\"sandboxrun/agents\",\"Test\":%q}\n", test, a, test)
 		}
 	}
 	path := filepath.Join(t.TempDir(), "test.json")
