@@ -65,6 +65,12 @@ fuzz: ## fuzz every target for FUZZTIME (10s)
 	@scripts/setup-go
 	@scripts/fuzz
 
+# The program of a soak stays as it is when a build here changes bin/.
+.PHONY: soak
+soak: setup ## run SOAK_TASKS (1000) tasks while runners die, and count what must never happen
+	@cp bin/sandboxrun .cache/sandboxrun-soak
+	@go run ./scripts/soak -bin .cache/sandboxrun-soak -tasks $(or $(SOAK_TASKS),1000) -seed $(or $(SOAK_SEED),1)
+
 .PHONY: bench
 bench: setup ## time whole runs beside docker run and a shell script (minutes)
 	@go run ./scripts/bench

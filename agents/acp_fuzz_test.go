@@ -27,21 +27,6 @@ func FuzzACP(f *testing.F) {
 			cli.say(output)
 			return 0
 		})
-		if o.End != agents.EndClean && o.Code == "" {
-			t.Errorf("outcome = %+v has no code", o)
-		}
-		open, done := map[string]bool{}, map[string]bool{}
-		for _, c := range of[agents.ToolCall](h) {
-			open[c.ID] = true
-		}
-		for _, r := range of[agents.ToolResult](h) {
-			if !open[r.ID] || done[r.ID] {
-				t.Errorf("result of %q without a call of its own", r.ID)
-			}
-			done[r.ID] = true
-		}
-		if len(open) != len(done) {
-			t.Errorf("%d calls have %d results", len(open), len(done))
-		}
+		h.holds(t, o, output, "end_turn")
 	})
 }

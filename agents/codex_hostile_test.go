@@ -107,18 +107,6 @@ func FuzzCodex(f *testing.F) {
 			cli.say(text)
 			return 0
 		})
-		results := map[string]int{}
-		for _, r := range of[agents.ToolResult](h) {
-			results[r.ID]++
-		}
-		calls := map[string]int{}
-		for _, c := range of[agents.ToolCall](h) {
-			calls[c.ID]++
-		}
-		for id, n := range calls {
-			if results[id] != n {
-				t.Errorf("call %q: %d calls, %d results (%+v)", id, n, results[id], o)
-			}
-		}
+		h.holds(t, o, text, "turn/completed")
 	})
 }

@@ -148,23 +148,6 @@ func FuzzDroid(f *testing.F) {
 			cli.say(output)
 			return 0
 		})
-		if o.End != agents.EndClean && o.Code == "" {
-			t.Errorf("outcome = %+v has no code", o)
-		}
-		open := map[string]bool{}
-		for _, e := range h.events {
-			switch d := e.Data.(type) {
-			case agents.ToolCall:
-				open[d.ID] = true
-			case agents.ToolResult:
-				if !open[d.ID] {
-					t.Errorf("result of %q without an open call", d.ID)
-				}
-				delete(open, d.ID)
-			}
-		}
-		if len(open) > 0 {
-			t.Errorf("calls without a result: %v", open)
-		}
+		h.holds(t, o, output, "completed")
 	})
 }

@@ -8,6 +8,8 @@ import (
 	"os"
 	"path/filepath"
 	"time"
+
+	"sandboxrun/step"
 )
 
 // baseVersion is raised when the layout of a base changes; older ones are made anew.
@@ -110,8 +112,9 @@ func (o *Objects) makeBase(ctx context.Context, c Commit, own owner, dir string)
 			return err
 		}
 	}
-	if err := o.buildBase(ctx, c, own, building); err != nil {
+	err = step.Do(ctx, StepBaseBuild, building, func() error { return o.buildBase(ctx, c, own, building) })
+	if err != nil {
 		return errors.Join(err, RemoveTree(building))
 	}
-	return os.Rename(building, dir)
+	return step.Do(ctx, StepBaseAppear, dir, func() error { return os.Rename(building, dir) })
 }

@@ -29,9 +29,11 @@ type captureSource struct {
 // root is read whatever the tree holds.
 type capturer struct {
 	captureSource
-	snap *Snapshot
-	dirs int
-	buf  []byte
+	snap  *Snapshot
+	dirs  int
+	modes int            // files with bits git does not keep
+	kinds map[Code]Grade // codes found, and the gravest grade of each
+	buf   []byte
 }
 
 // directory is one open directory of the walk.
@@ -89,12 +91,14 @@ func (c *capturer) walk(ctx context.Context, d *directory, base, lower plumbing.
 		return nil, err
 	}
 	var entries []object.TreeEntry
-	here := make(map[string]bool, len(names))
+	here := map[string]bool{} // of the names that were there before
 	for _, name := range names {
 		if err := ctx.Err(); err != nil {
 			return nil, context.Cause(ctx)
 		}
-		here[name] = true
+		if d.known(name) {
+			here[name] = true
+		}
 		e, err := c.entry(ctx, d, name)
 		if err != nil {
 			return nil, err
@@ -107,6 +111,13 @@ func (c *capturer) walk(ctx context.Context, d *directory, base, lower plumbing.
 	sort.Sort(object.TreeEntrySorter(entries))
 	c.collisions(d, entries)
 	return entries, nil
+}
+
+// known reports whether the directory began with an entry of that name, or one shows through.
+func (d *directory) known(name string) bool {
+	_, began := d.base[name]
+	_, shows := d.lower[name]
+	return began || shows
 }
 
 // unlisted are the entries that are there without being listed: what shows through, and submodules, which are no files
@@ -187,7 +198,7 @@ func (c *capturer) entry(ctx context.Context, d *directory, name string) (*objec
 		return nil, nil
 	}
 	if reason := unusualName(name); reason != "" && !at.had {
-		c.find(DangerousPath, p, reason)
+		c.keep(Finding{Code: DangerousPath, Path: p, Detail: reason, Class: className})
 	}
 	switch kind {
 	case unix.S_IFDIR:

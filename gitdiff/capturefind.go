@@ -1,21 +1,34 @@
 package gitdiff
 
 import (
-	"slices"
 	"strings"
 
-	"github.com/go-git/go-git/v5/plumbing/object"
-	"golang.org/x/text/cases"
-	"golang.org/x/text/unicode/norm"
+	"golang.org/x/sys/unix"
 )
 
-// find keeps a finding, up to the budget.
+// find keeps a finding.
 func (c *capturer) find(code Code, path, detail string) {
-	if len(c.snap.Findings) >= c.budget.Findings {
+	c.keep(Finding{Code: code, Path: path, Detail: detail, Grade: code.grade()})
+}
+
+// leftOut keeps a finding about a name that is not in the tree because of what it is called.
+func (c *capturer) leftOut(path, detail string) {
+	c.keep(Finding{Code: DangerousPath, Path: path, Detail: detail + "; left out", Grade: Flaw})
+}
+
+// keep keeps a finding, up to the budget. The first ones of a code are kept beyond it, so that a flood of one kind cannot
+// hide another.
+func (c *capturer) keep(f Finding) {
+	if c.kinds == nil {
+		c.kinds = map[Code]Grade{}
+	}
+	worst, known := c.kinds[f.Code]
+	if len(c.snap.Findings) >= c.budget.Findings && known && worst >= f.Grade {
 		c.snap.Dropped++
 		return
 	}
-	c.snap.Findings = append(c.snap.Findings, Finding{Code: code, Path: path, Detail: detail})
+	c.kinds[f.Code] = max(worst, f.Grade)
+	c.snap.Findings = append(c.snap.Findings, f)
 }
 
 // maxIgnoredNamed bounds the ignored entries named one by one, so that they do not use up the findings that matter.
@@ -35,37 +48,28 @@ func (c *capturer) dotGit(d *directory, name, path string) {
 	case name == ".git":
 		c.find(NestedRepository, d.path, "its files were taken, its .git was not")
 	default:
-		c.find(DangerousPath, path, "taken for .git by some systems; left out")
+		c.leftOut(path, "taken for .git by some systems")
 	}
 }
 
-// collisions reports new names that fall together with another one where case or normal form does not count.
-func (c *capturer) collisions(d *directory, entries []object.TreeEntry) {
-	isNew := func(name string) bool { _, had := d.base[name]; return !had }
-	if !slices.ContainsFunc(entries, func(e object.TreeEntry) bool { return isNew(e.Name) }) {
+// maxModesNamed bounds the files named for their modes: a careless umask gives them to every file.
+const maxModesNamed = 10
+
+// modeDropped reports permission bits that nobody gets back from a git tree.
+func (c *capturer) modeDropped(at place) {
+	var bits []string
+	for _, b := range []struct {
+		bit  uint32
+		name string
+	}{{unix.S_ISUID, "setuid"}, {unix.S_ISGID, "setgid"}, {unix.S_ISVTX, "sticky"}, {unix.S_IWOTH, "world-writable"}} {
+		if at.st.Mode&b.bit != 0 {
+			bits = append(bits, b.name)
+		}
+	}
+	if len(bits) == 0 {
 		return
 	}
-	seen := make(map[string]string, len(entries))
-	for _, e := range entries {
-		key := foldName(e.Name)
-		other, double := seen[key]
-		seen[key] = e.Name
-		switch {
-		case !double:
-		case isNew(e.Name):
-			c.find(CaseCollision, d.join(e.Name), "beside "+clip(other, 200))
-		case isNew(other):
-			c.find(CaseCollision, d.join(other), "beside "+clip(e.Name, 200))
-		}
+	if c.modes++; c.modes <= maxModesNamed {
+		c.find(ModeDropped, at.path, strings.Join(bits, ", ")+"; the file was taken without")
 	}
-}
-
-// foldName is what is left of a name on file systems without case and with one normal form.
-func foldName(name string) string {
-	for i := range len(name) {
-		if name[i] >= 0x80 {
-			return norm.NFC.String(cases.Fold().String(name))
-		}
-	}
-	return strings.ToLower(name)
 }

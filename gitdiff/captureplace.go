@@ -1,8 +1,6 @@
 package gitdiff
 
 import (
-	"strings"
-
 	"github.com/go-git/go-git/v5/plumbing/filemode"
 	"github.com/go-git/go-git/v5/plumbing/object"
 	"golang.org/x/sys/unix"
@@ -58,28 +56,4 @@ func kindName(kind uint32) string {
 		return "device"
 	}
 	return "unknown type"
-}
-
-// linkEscapes reports whether the text of a link at path leads out of the tree or into its .git. Leading ".." are exact, as
-// the directories of path are real; a ".." after a name may follow another link, so it counts as leaving.
-func linkEscapes(path, target string) bool {
-	if strings.HasPrefix(target, "/") || strings.HasPrefix(target, "\\") {
-		return true
-	}
-	level, named := strings.Count(path, "/"), false
-	for part := range strings.SplitSeq(target, "/") {
-		switch part {
-		case "", ".":
-		case "..":
-			if level--; named || level < 0 {
-				return true
-			}
-		default:
-			if isDotGit(part) {
-				return true
-			}
-			named = true
-		}
-	}
-	return false
 }

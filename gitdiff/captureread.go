@@ -81,7 +81,7 @@ func (c *capturer) submodule(at place) (*object.TreeEntry, error) {
 // link captures the text of a symbolic link.
 func (c *capturer) link(at place) (*object.TreeEntry, error) {
 	if isDotGitmodules(at.name) {
-		c.find(DangerousPath, at.path, "a link git refuses to read; left out")
+		c.leftOut(at.path, "a link git refuses to read")
 		return nil, nil
 	}
 	text := make([]byte, maxPath+2)
@@ -94,11 +94,7 @@ func (c *capturer) link(at place) (*object.TreeEntry, error) {
 	if err != nil {
 		return nil, fmt.Errorf("link %q: %w", at.path, err)
 	}
-	e := &object.TreeEntry{Name: at.name, Mode: filemode.Symlink, Hash: id}
-	if *e != at.old && linkEscapes(at.path, string(text)) {
-		c.find(SymlinkEscapes, at.path, clip(string(text), 200))
-	}
-	return e, nil
+	return &object.TreeEntry{Name: at.name, Mode: filemode.Symlink, Hash: id}, nil
 }
 
 // file captures a regular file: its bytes as they are, its mode as git knows it.
@@ -127,6 +123,7 @@ func (c *capturer) file(at place) (*object.TreeEntry, error) {
 	if err != nil {
 		return nil, err
 	}
+	c.modeDropped(at)
 	e := &object.TreeEntry{Name: at.name, Mode: filemode.Regular, Hash: id}
 	if at.st.Mode&0o100 != 0 {
 		e.Mode = filemode.Executable

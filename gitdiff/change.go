@@ -40,7 +40,8 @@ type Change struct {
 	OldID, NewID     string // hex ids of the content; empty likewise
 
 	old, new  side
-	textBytes int // of both sides, when they were compared by line
+	unseen    []Finding // of the added lines, without path and grade
+	textBytes int       // of both sides, when they were compared by line
 }
 
 // side is what a path is in one of two trees; the zero value is nothing.

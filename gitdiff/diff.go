@@ -80,6 +80,7 @@ func (d *Diff) describe(c *Change, budget *compareBudget) error {
 		return fmt.Errorf("%q: %w", c.Name, err)
 	}
 	if c.textBytes = len(t.old) + len(t.new); !t.binary && !budget.take(c.textBytes) {
+		c.unseen = unseenIn(compareLines("", t.new, 0))
 		t = texts{binary: true, note: "the change as a whole is too large: not compared by line"}
 	}
 	c.Binary, c.Note = t.binary, t.note
@@ -88,6 +89,7 @@ func (d *Diff) describe(c *Change, budget *compareBudget) error {
 	}
 	edit := budget.compare(t)
 	c.Deletions, c.Additions = edit.counts()
+	c.unseen = unseenIn(edit)
 	c.Highlights = highlights(c, edit)
 	return nil
 }

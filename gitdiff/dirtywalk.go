@@ -68,7 +68,7 @@ func walkWorkTree(ctx context.Context, r *Repo, idx *workIndex, v workVisitor) e
 // dir walks an open directory and closes it; prefix is "" or ends with a slash.
 func (w *workWalk) dir(ctx context.Context, dir *os.File, prefix string, depth int, rules *ignoreRules) (err error) {
 	defer func() { err = errors.Join(err, dir.Close()) }()
-	if err := ctx.Err(); err != nil {
+	if err := context.Cause(ctx); err != nil {
 		return err
 	}
 	names, err := dir.Readdirnames(w.left + 1)

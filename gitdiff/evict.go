@@ -11,6 +11,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"sandboxrun/step"
 )
 
 // Evict removes bases that nobody has used for maxAge, and then the least recently used ones until the others take no
@@ -27,13 +29,15 @@ func (s *Store) Evict(ctx context.Context, maxAge time.Duration, maxBytes int64)
 	}
 	limit := time.Now().Add(-maxAge)
 	for _, b := range old {
-		if err := ctx.Err(); err != nil {
+		if err := context.Cause(ctx); err != nil {
 			return freed, fmt.Errorf("evict bases: %w", err)
 		}
 		if b.used.After(limit) && total <= maxBytes {
 			break // the rest is younger still
 		}
+		done := step.Begin(ctx, StepBaseEvict, b.dir)
 		gone, err := b.evict()
+		done(err)
 		if err != nil {
 			return freed, fmt.Errorf("evict %s: %w", b.dir, err)
 		}

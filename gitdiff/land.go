@@ -8,15 +8,19 @@ import (
 
 	"github.com/go-git/go-git/v5/plumbing"
 	"github.com/go-git/go-git/v5/plumbing/object"
+
+	"sandboxrun/step"
 )
 
 // Landing is one commit to make in a user's repository.
 type Landing struct {
-	Branch  string    // full reference name from [BranchName]
-	Parent  Commit    // what the tree was made from; an empty ID makes a commit without a parent
-	Tree    string    // hex id of the tree, in the runner's object store
-	Message string    // shown in the log; cleaned and cut by [Repo.Land]
-	When    time.Time // of author and committer
+	Branch  string // full reference name from [BranchName]
+	Parent  Commit // what the tree was made from; an empty ID makes a commit without a parent
+	Tree    string // hex id of the tree, in the runner's object store
+	Message string // shown in the log; cleaned and cut by [Repo.Land]
+	// Trailers are the statements the commit makes about itself, the only ones: what reads like one in the message is not.
+	Trailers []Trailer
+	When     time.Time // of author and committer
 }
 
 // Who signs as author and committer of a landed commit.
@@ -26,10 +30,12 @@ const (
 )
 
 // Land brings a tree into the user's repository: the objects it lacks, one commit, and one new branch pointing to it.
-// HEAD, index, work tree, configuration, reflogs and every other reference stay as they are, and no hook runs. Objects are
-// written before the branch, so a failure leaves at most objects nothing refers to, which git gc removes in its time.
+// HEAD, index, work tree, configuration, reflogs and every other reference stay as they are, and no hook runs. The objects
+// are there, as one pack, before the branch; a runner that dies between leaves at most a pack nothing refers to, which git
+// gc removes in its time.
 //
-// The error is or wraps [ErrRefExists], [ErrRefLocked] or a [*RefConflictError] when the branch cannot be made.
+// The error is or wraps [ErrRefused] for objects that must not be in a repository, and [ErrRefExists], [ErrRefLocked] or a
+// [*RefConflictError] when the branch cannot be made.
 func (r *Repo) Land(ctx context.Context, o *Objects, l Landing) (commitID string, err error) {
 	id, err := r.land(ctx, o, l)
 	if err != nil {
@@ -50,10 +56,43 @@ func (r *Repo) land(ctx context.Context, o *Objects, l Landing) (plumbing.Hash, 
 	if err := set.commit(ctx, id, 0); err != nil {
 		return plumbing.ZeroHash, fmt.Errorf("collect objects: %w", err)
 	}
-	if err := set.copy(ctx); err != nil {
-		return plumbing.ZeroHash, fmt.Errorf("copy objects: %w", err)
+	return id, set.land(ctx, l.Branch, id)
+}
+
+// land makes the branch for a commit whose objects are collected: they are there, checked and safe from the user's own
+// gc before it is.
+func (s *landingSet) land(ctx context.Context, branch string, id plumbing.Hash) (err error) {
+	if len(s.missing) == 0 {
+		return s.repo.createRef(ctx, branch, id.String())
 	}
-	return id, r.createRef(ctx, l.Branch, id.String())
+	var pack *landingPack
+	err = step.Do(ctx, StepStage, landingSubject(id.String(), branch), func() (err error) {
+		pack, err = s.newPack(id.String())
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("write objects: %w", err)
+	}
+	defer func() { err = errors.Join(err, step.Do(ctx, StepUnstage, pack.stage, pack.close)) }()
+	err = step.Do(ctx, StepObjects, landingSubject(id.String(), branch), func() error {
+		if err := s.fill(ctx, pack); err != nil {
+			return fmt.Errorf("write objects: %w", err)
+		}
+		if err := s.strict(ctx, pack); err != nil {
+			return err
+		}
+		if err := pack.publish(ctx); err != nil {
+			return errors.Join(fmt.Errorf("publish objects: %w", err), pack.withdraw())
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	if err := s.repo.createRef(ctx, branch, id.String()); err != nil {
+		return errors.Join(err, pack.withdraw())
+	}
+	return step.Do(ctx, StepRelease, pack.name, pack.release)
 }
 
 // writeCommit stores the commit of a landing beside its tree.
@@ -65,7 +104,7 @@ func (o *Objects) writeCommit(l Landing) (plumbing.Hash, error) {
 		return plumbing.ZeroHash, errors.New("no time given")
 	}
 	by := object.Signature{Name: authorName, Email: authorEmail, When: l.When}
-	c := object.Commit{Author: by, Committer: by, Message: cleanMessage(l.Message), TreeHash: plumbing.NewHash(l.Tree)}
+	c := object.Commit{Author: by, Committer: by, Message: commitMessage(l.Message, l.Trailers), TreeHash: plumbing.NewHash(l.Tree)}
 	if l.Parent.ID != "" {
 		if !plumbing.IsHash(l.Parent.ID) {
 			return plumbing.ZeroHash, fmt.Errorf("%q is no object id", clip(l.Parent.ID, 64))

@@ -15,7 +15,7 @@ import (
 // longer has, such as of a dirty tree or of earlier turns that were not landed.
 const maxNewCommits = 2048
 
-// landingSet collects the objects a commit needs that the user's repository lacks, each after those it names.
+// landingSet collects the objects a commit needs beyond those of the user's commits, each after those it names.
 type landingSet struct {
 	repo    *Repo
 	storer  storer.EncodedObjectStorer
@@ -78,13 +78,16 @@ func (s *landingSet) tree(ctx context.Context, before, id plumbing.Hash, depth i
 	if err != nil {
 		return err
 	}
+	if err := checkOrder(entries); err != nil {
+		return fmt.Errorf("%w: tree %s: %w", ErrRefused, id, err)
+	}
 	for _, e := range entries {
 		o, had := old[e.Name]
 		if had && o.Hash == e.Hash && o.Mode == currentMode(e.Mode) {
 			continue
 		}
-		if err := checkEntry(e); err != nil {
-			return fmt.Errorf("tree %s: %w", id, err)
+		if err := s.checkEntry(o, e); err != nil {
+			return fmt.Errorf("%w: tree %s: %w", ErrRefused, id, err)
 		}
 		switch e.Mode {
 		case filemode.Dir:
@@ -104,17 +107,27 @@ func (s *landingSet) tree(ctx context.Context, before, id plumbing.Hash, depth i
 	return s.add(plumbing.TreeObject, id)
 }
 
-// add notes an object the user lacks.
+// alwaysPacked is the size in bytes up to which an object is landed although the user has it: it may be one that nothing
+// refers to, and git gc may remove it before the branch is made.
+const alwaysPacked = 1 << 20
+
+// add notes an object to be landed.
 func (s *landingSet) add(kind plumbing.ObjectType, id plumbing.Hash) error {
 	if s.seen[id] {
 		return nil
 	}
 	s.seen[id] = true
-	has, err := s.userHas(id)
-	if err == nil && !has {
-		s.missing = append(s.missing, landed{kind, id})
+	size, err := s.storer.EncodedObjectSize(id)
+	if err != nil {
+		return objectError(id, err)
 	}
-	return err
+	if size > alwaysPacked {
+		if has, err := s.userHas(id); err != nil || has {
+			return err
+		}
+	}
+	s.missing = append(s.missing, landed{kind, id})
+	return nil
 }
 
 func (s *landingSet) userHas(id plumbing.Hash) (bool, error) {

@@ -92,7 +92,7 @@ func (l *lister) take(ctx context.Context, e *object.TreeEntry, dir string, dept
 
 // open reads one tree and refuses what must not be checked out.
 func (l *lister) open(ctx context.Context, id plumbing.Hash, dir string, depth int) ([]object.TreeEntry, error) {
-	if err := ctx.Err(); err != nil {
+	if err := context.Cause(ctx); err != nil {
 		return nil, err
 	}
 	if depth > maxListDepth {

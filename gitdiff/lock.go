@@ -27,6 +27,9 @@ func lock(ctx context.Context, path string, shared bool) (*lockFile, error) {
 			take = f.TryRLockContext
 		}
 		if _, err := take(ctx, lockPoll); err != nil {
+			if cause := context.Cause(ctx); cause != nil {
+				err = cause
+			}
 			return nil, fmt.Errorf("lock %s: %w", path, err)
 		}
 		l := &lockFile{f}

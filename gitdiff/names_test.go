@@ -47,19 +47,3 @@ func TestUnusualName(t *testing.T) {
 		}
 	}
 }
-
-func TestLinkEscapes(t *testing.T) {
-	t.Parallel()
-	for _, tc := range []struct {
-		path, target string
-		want         bool
-	}{
-		{"l", "a", false}, {"l", "a/b", false}, {"d/l", "../a", false}, {"d/e/l", "../../a", false}, {"l", ".", false}, {"l", "./a", false},
-		{"l", "..", true}, {"d/l", "../..", true}, {"l", "/etc", true}, {"l", "a/../b", true}, {"l", ".git/config", true}, {"d/l", "../.GIT", true},
-		{"l", `\\host\x`, true},
-	} {
-		if got := linkEscapes(tc.path, tc.target); got != tc.want {
-			t.Errorf("linkEscapes(%q, %q) = %v", tc.path, tc.target, got)
-		}
-	}
-}

@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"sandboxrun/step"
 )
 
 // refLockWait is how long the lock of a branch is tried for; git's own default (core.filesRefLockTimeout) is a tenth of it.
@@ -23,7 +25,8 @@ func (r *Repo) createRef(ctx context.Context, branch, commit string) (err error)
 	if err != nil {
 		return err
 	}
-	lock, err := r.lockRef(ctx, path, as)
+	subject := landingSubject(commit, branch)
+	err = step.Do(ctx, StepRefLock, subject, func() error { return r.lockRef(ctx, path, commit, as) })
 	if err != nil {
 		return err
 	}
@@ -32,55 +35,71 @@ func (r *Repo) createRef(ctx context.Context, branch, commit string) (err error)
 			err = errors.Join(err, os.Remove(path+".lock"))
 		}
 	}()
-	_, err = lock.WriteString(commit + "\n")
-	if err == nil {
-		err = as.own(lock, as.mode&0o666)
-	}
-	if err == nil {
-		err = lock.Sync()
-	}
-	if err = errors.Join(err, lock.Close()); err != nil {
-		return fmt.Errorf("write lock: %w", err)
-	}
 	if err = r.checkRef(branch); err != nil {
 		return err
 	}
 	if err = removeEmpty(path); err != nil {
 		return err
 	}
-	if err = renameNew(path+".lock", path); err != nil {
+	err = step.Do(ctx, StepRef, subject, func() error { return renameNew(path+".lock", path) })
+	if err != nil {
 		return err
 	}
 	return syncDir(filepath.Dir(path))
 }
 
 // lockRef makes the lock file of a reference and the directories above it, which git may remove at any time when empty.
-func (r *Repo) lockRef(ctx context.Context, path string, as dirLike) (*os.File, error) {
+// The lock appears with all it says: whoever finds it after a crash can tell whose it is.
+func (r *Repo) lockRef(ctx context.Context, path, commit string, as dirLike) error {
 	deadline := time.NewTimer(refLockWait)
 	defer deadline.Stop()
 	again := time.NewTicker(refLockWait / 20)
 	defer again.Stop()
 	for {
 		if err := as.mkdir(filepath.Dir(path)); err != nil {
-			return nil, err
+			return err
 		}
-		f, err := os.OpenFile(path+".lock", os.O_WRONLY|os.O_CREATE|os.O_EXCL|unix.O_NOFOLLOW, 0o600)
+		done := step.Begin(ctx, StepRefDraft, path)
+		draft, err := writeDraft(path, commit, as)
+		done(err)
+		if err == nil {
+			err = errors.Join(os.Link(draft, path+".lock"), os.Remove(draft))
+		}
 		switch {
 		case err == nil:
-			return f, nil
+			return nil
 		case errors.Is(err, fs.ErrExist):
 			err = fmt.Errorf("%w: %s", ErrRefLocked, path+".lock")
 		case !errors.Is(err, fs.ErrNotExist):
-			return nil, err
+			return err
 		}
 		select {
 		case <-ctx.Done():
-			return nil, context.Cause(ctx)
+			return context.Cause(ctx)
 		case <-deadline.C:
-			return nil, err
+			return err
 		case <-again.C:
 		}
 	}
+}
+
+// writeDraft writes the file that becomes the lock.
+func writeDraft(path, commit string, as dirLike) (draft string, err error) {
+	f, err := os.CreateTemp(filepath.Dir(path), lockDraft(filepath.Base(path), commit))
+	if err != nil {
+		return "", err
+	}
+	_, err = f.WriteString(commit + "\n")
+	if err == nil {
+		err = as.own(f, as.mode&0o666)
+	}
+	if err == nil {
+		err = f.Sync()
+	}
+	if err = errors.Join(err, f.Close()); err != nil {
+		return "", fmt.Errorf("write lock: %w", errors.Join(err, os.Remove(f.Name())))
+	}
+	return f.Name(), nil
 }
 
 // renameNew renames a file to a name nobody has, which the lock promises among those who heed it.

@@ -65,7 +65,7 @@ func (r *Repo) resolve(ctx context.Context, rev string) (*object.Commit, error) 
 	}
 	c, err := r.peel(rev, id)
 	for err == nil && steps != "" {
-		if err = ctx.Err(); err == nil {
+		if err = context.Cause(ctx); err == nil {
 			c, steps, err = r.step(ctx, rev, c, steps)
 		}
 	}
@@ -171,7 +171,7 @@ func (r *Repo) step(ctx context.Context, rev string, c *object.Commit, steps str
 		return c, rest, err
 	}
 	for ; n > 0; n-- {
-		if err := ctx.Err(); err != nil {
+		if err := context.Cause(ctx); err != nil {
 			return nil, "", err
 		}
 		var err error

@@ -85,7 +85,7 @@ func initBare(dir string, user *reader) error {
 		if err != nil && !errors.Is(err, os.ErrNotExist) {
 			return err
 		}
-		if err := renameio.WriteFile(path, []byte(text), 0o600); err != nil {
+		if err := renameio.WriteFile(path, []byte(text), 0o600, renameio.WithTempDir(filepath.Dir(path))); err != nil {
 			return err
 		}
 	}

@@ -34,7 +34,7 @@ type differ struct {
 // compare compares two versions of the directory dir, which is "" or ends with a slash.
 func (d *differ) compare(ctx context.Context, before, after plumbing.Hash, dir string, depth int) error {
 	if before == after {
-		return ctx.Err()
+		return context.Cause(ctx)
 	}
 	entries, err := treeEntries(d.from, before)
 	if err != nil {

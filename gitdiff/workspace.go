@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 
 	"github.com/go-git/go-git/v5/plumbing"
+
+	"sandboxrun/step"
 )
 
 // Layout says how a workspace reaches the box.
@@ -81,10 +83,12 @@ func (o *Objects) workspace(ctx context.Context, spec WorkspaceSpec) (*Workspace
 		return nil, err
 	}
 	w := &Workspace{objects: o, spec: spec, layout: spec.Layout, baseTree: plumbing.NewHash(b.Tree), lower: b.treeDir(), base: b}
-	if err := makePrivate(spec.Dir); err != nil {
+	err = step.Do(ctx, StepTreeMake, spec.Dir, func() error { return makePrivate(spec.Dir) })
+	if err != nil {
 		return nil, errors.Join(err, b.release()) // what is there is not ours to remove
 	}
-	if err := w.fill(ctx, tree); err != nil {
+	err = step.Do(ctx, StepTreeFill, spec.Dir, func() error { return w.fill(ctx, tree) })
+	if err != nil {
 		return nil, errors.Join(err, w.Close())
 	}
 	return w, nil

@@ -31,6 +31,10 @@ func (r *Runner) Apply(ctx context.Context, run string) (rep ApplyReport, err er
 	if len(res.FilesChanged) == 0 {
 		return rep, nil
 	}
+	if res.Git.Patch == "" {
+		return rep, &InputError{Message: fmt.Sprintf("run %s cannot be applied", dir.ID()), Details: []Detail{{Message: "its change holds a secret"}},
+			Hint: "see its secret_in_diff issues; run the task again without the secret"}
+	}
 	repo, err := gitdiff.Open(plan.RepoRoot)
 	if err != nil {
 		return rep, inputAt("", plan.RepoRoot+": "+repoReason(err))

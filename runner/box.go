@@ -1,6 +1,7 @@
 package runner
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -13,6 +14,7 @@ import (
 	"sandboxrun/gitdiff"
 	"sandboxrun/sandbox"
 	"sandboxrun/sandbox/egress"
+	"sandboxrun/step"
 )
 
 // Where a box finds what the runner lends it, read-only.
@@ -43,7 +45,8 @@ type box struct {
 	sandbox.Sandbox
 	gate   *egress.Gate
 	stop   context.CancelFunc
-	served chan struct{} // closed when the gate has ended
+	served chan struct{}      // closed when the gate has ended
+	done   func(output int64) // told at the end how much was written in it
 }
 
 // openBox starts a box on a tree. routes is what its processes may reach for
@@ -57,10 +60,14 @@ func (x *run) openBox(ctx context.Context, role string, tree gitdiff.Mount, rout
 	gate, err := egress.NewGate(egress.Config{
 		Routes: routes, Token: x.token, Record: x.record, AllowPrivate: x.r.o.Config.Box.Network.AllowPrivate,
 	})
-	b := &box{Sandbox: sb, gate: gate, stop: stop, served: make(chan struct{})}
+	b := &box{Sandbox: sb, gate: gate, stop: stop, served: make(chan struct{}), done: func(output int64) { x.printed += output }}
 	if err != nil {
 		close(b.served)
 		return nil, errors.Join(fmt.Errorf("open %s box: gate: %w", role, err), x.discard(ctx, b, nil))
+	}
+	if err := x.keepsTier(sb); err != nil {
+		close(b.served)
+		return nil, errors.Join(fmt.Errorf("open %s box: %w", role, err), x.discard(ctx, b, nil))
 	}
 	go func() {
 		defer close(b.served)
@@ -70,10 +77,20 @@ func (x *run) openBox(ctx context.Context, role string, tree gitdiff.Mount, rout
 	}()
 	rctx, cancel := context.WithTimeoutCause(ctx, readyBound, errors.New("the guest did not become ready"))
 	defer cancel()
-	if err := b.gate.Ready(rctx); err != nil {
-		return nil, errors.Join(fmt.Errorf("open %s box: tunnel: %w", role, err), x.discard(ctx, b, nil))
+	err = step.Do(ctx, stepTunnel, role, func() error { return b.gate.Ready(rctx) })
+	if err != nil {
+		err = endOf(ctx, sb, &sandbox.EngineError{Op: "tunnel", Err: err})
+		return nil, errors.Join(fmt.Errorf("open %s box: %w", role, err), x.discard(ctx, b, nil))
 	}
 	return b, nil
+}
+
+// endOf is why a box ended; one that has not ended, ends because of err.
+func endOf(ctx context.Context, sb sandbox.Sandbox, err error) error {
+	over, end := context.WithCancelCause(ctx)
+	end(err)
+	_, why := sb.Exec(over, sandbox.Command{Argv: []string{guestPath}})
+	return cmp.Or(why, err)
 }
 
 // close removes the box and ends its gate, and waits for both.
@@ -81,6 +98,9 @@ func (b *box) close(ctx context.Context) error {
 	err := b.Sandbox.Close(ctx)
 	b.stop()
 	<-b.served
+	if d, ok := b.Sandbox.(sandbox.Details); ok && err == nil {
+		b.done(d.Details().OutputBytes)
+	}
 	if err != nil {
 		return &cleanupError{what: leftBox, err: err}
 	}
@@ -103,7 +123,7 @@ func (x *run) spec(role string, m gitdiff.Mount) sandbox.Spec {
 		Binds: binds,
 		Guest: []string{guestPath, "guest"}, GuestIsInit: true,
 		Env:    boxEnv(x.plan.Box.Env, bundle != ""),
-		Limits: x.plan.Box.Limits,
+		Limits: x.boxLimits(),
 	}
 }
 

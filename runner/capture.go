@@ -5,15 +5,17 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"strings"
 
 	"sandboxrun/gitdiff"
+	"sandboxrun/step"
 )
 
 // capture reads the tree the work left behind, now that nothing runs on it any
 // more, and writes its difference from the base down.
 func (x *run) capture(ctx context.Context) error {
-	snap, err := x.tree.Snapshot(ctx, gitdiff.DefaultBudget())
+	done := step.Begin(ctx, stepSnapshot, "")
+	snap, err := x.tree.Snapshot(ctx, x.r.o.Config.Land.budget())
+	done(err)
 	if err != nil {
 		return fmt.Errorf("capture tree: %w", err)
 	}
@@ -22,13 +24,13 @@ func (x *run) capture(ctx context.Context) error {
 		return fmt.Errorf("compare trees: %w", err)
 	}
 	x.snapshot, x.diff = snap, diff
+	x.steps.fact(factTree, snap.Tree)
 	for _, c := range diff.Changes {
 		x.log.emit("snapshot", EventFileChanged, fileChange(c))
 	}
-	for _, f := range snap.Findings {
-		x.findings.add(findingIssue(f))
+	if err := x.inspect(ctx); err != nil {
+		return err
 	}
-	x.findings.omitted += snap.Dropped
 	if len(diff.Changes) == 0 && x.findings.stopped {
 		return nil // whatever stopped the work says why
 	}
@@ -38,10 +40,14 @@ func (x *run) capture(ctx context.Context) error {
 			SuggestedAction: "nothing to land; check the objective if a change was expected"})
 		return nil
 	}
-	return x.writePatch(ctx)
+	return step.Do(ctx, stepPatch, x.dir.PatchPath(), func() error { return x.writePatch(ctx) })
 }
 
+// writePatch writes the change down, unless it holds a known secret.
 func (x *run) writePatch(ctx context.Context) error {
+	if err := x.scan(ctx); err != nil || x.leaks.known {
+		return err
+	}
 	f, err := os.OpenFile(x.dir.PatchPath(), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
 		return fmt.Errorf("write patch: %w", err)
@@ -59,22 +65,4 @@ func fileChange(c gitdiff.Change) FileChange {
 	}
 	return FileChange{Path: c.Path, PathB64: c.PathB64, ChangeType: string(c.Type), Highlights: highlights, OldPath: c.OldPath,
 		Additions: c.Additions, Deletions: c.Deletions, Binary: c.Binary, ModeChange: c.ModeChange}
-}
-
-// findingIssue says what an oddity of the captured tree means for the run:
-// what was captured in full is a note, what could not be is a flaw.
-func findingIssue(f gitdiff.Finding) (severity, Issue) {
-	i := Issue{Type: IssueConflict, Code: string(f.Code), Path: strings.ToValidUTF8(f.Path, "\ufffd"), Description: f.Detail, SuggestedAction: "look at this path before merging"}
-	if i.Description == "" {
-		i.Description = string(f.Code)
-	}
-	switch f.Code {
-	case gitdiff.HiddenByIgnore:
-		i.SuggestedAction = "the repository ignores this path, so it is not part of the result"
-		return note, i
-	case gitdiff.SymlinkEscapes, gitdiff.DangerousPath, gitdiff.NestedRepository:
-		return note, i // captured in full
-	default:
-		return flaw, i
-	}
 }

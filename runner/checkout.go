@@ -9,6 +9,7 @@ import (
 	"sandboxrun/gitdiff"
 	"sandboxrun/sandbox"
 	"sandboxrun/sandbox/egress"
+	"sandboxrun/step"
 )
 
 // Pristine bases that nobody used for long, or that take more room than this,
@@ -20,15 +21,22 @@ const (
 
 // checkout makes the throwaway tree of the working box.
 func (x *run) checkout(ctx context.Context) error {
+	if err := x.checkFloor(); err != nil {
+		return err
+	}
 	store := gitdiff.NewStore(x.r.o.State.TreesDir())
+	done := step.Begin(ctx, stepStore, x.r.o.State.TreesDir())
 	objects, err := store.For(x.repo)
+	done(err)
 	if err != nil {
 		return fmt.Errorf("open store: %w", err)
 	}
 	x.objects = objects
-	if err := x.startDirt(ctx); err != nil {
+	err = step.Do(ctx, stepDirt, "", func() error { return x.startDirt(ctx) })
+	if err != nil {
 		return err
 	}
+	x.tellBase()
 	if x.tree, err = x.openTree(ctx, "agent", x.base.Tree); err != nil {
 		return err
 	}
@@ -81,7 +89,7 @@ func (x *run) boxOn(ctx context.Context, role, tree string, ws *gitdiff.Workspac
 	}
 	x.log.emit("", EventSystemMessage, map[string]any{"text": "this engine cannot mount an overlay; using a plain copy of the tree: " + err.Error()})
 	x.layout = gitdiff.LayoutCopy
-	if err := ws.Close(); err != nil {
+	if err := x.closeTree(ws); err != nil {
 		return nil, ws, &cleanupError{what: "tree", err: err}
 	}
 	if ws, err = x.openTree(ctx, role, tree); err != nil {

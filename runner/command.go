@@ -20,7 +20,9 @@ func (x *run) command(ctx context.Context, b *box, phase, text string) (CommandR
 	if err != nil {
 		return CommandRun{}, errors.Join(err, out.Close())
 	}
-	exit, runErr := b.Exec(ctx, sandbox.Command{Argv: []string{"/bin/sh", "-c", text}, Stdout: out, Stderr: errs})
+	ctx, idle, unwatch := x.watchIdle(ctx)
+	defer unwatch()
+	exit, runErr := b.Exec(ctx, sandbox.Command{Argv: []string{"/bin/sh", "-c", text}, Stdout: idle.heard(out), Stderr: idle.heard(errs)})
 	closeErr := errors.Join(out.Close(), errs.Close())
 	c := CommandRun{
 		Command: text, Source: "runner", Phase: phase, DurationMS: exit.Duration.Milliseconds(),

@@ -31,14 +31,14 @@ func Compile(t *Task, c Config, o Overrides) (*Plan, error) {
 		box = t.Box.config().over(box)
 		maps.Copy(env, t.Box.Env)
 	}
-	box = BoxConfig{Image: o.Image, Runtime: o.Runtime, Network: NetworkConfig{Allow: o.AllowHosts}}.over(box)
+	box = BoxConfig{Image: o.Image, Runtime: o.Runtime, RequireTier: o.RequireTier, Network: NetworkConfig{Allow: o.AllowHosts}}.over(box)
 	plan := &Plan{
 		TaskID:        t.TaskID,
 		RepoRoot:      filepath.Clean(t.Context.RepoRoot),
 		Base:          firstSet(o.Base, t.Context.Base, defaultBase),
 		IncludeDirty:  t.Context.IncludeDirty,
 		Mode:          firstSet(t.ExecutionMode, ModeCode),
-		Box:           planBox(box, env),
+		Box:           planBox(box, c.Limits, env),
 		Setup:         list(t.SetupCommands),
 		Work:          []string{},
 		Baseline:      t.Baseline,
@@ -61,13 +61,14 @@ func Compile(t *Task, c Config, o Overrides) (*Plan, error) {
 }
 
 // planBox gives a box every limit.
-func planBox(b BoxConfig, env map[string]string) BoxPlan {
+func planBox(b BoxConfig, l LimitsConfig, env map[string]string) BoxPlan {
 	limits := sandbox.DefaultLimits()
 	limits.MemoryBytes = firstSet(int64(b.Memory), limits.MemoryBytes)
 	limits.CPUs = firstSet(b.CPUs, limits.CPUs)
 	limits.PIDs = firstSet(b.PIDs, limits.PIDs)
 	limits.DiskBytes = firstSet(int64(b.Disk), limits.DiskBytes)
-	return BoxPlan{Image: b.Image, Runtime: b.Runtime, Limits: limits, Env: env, SetupAllow: unique(b.Network.Allow)}
+	l.apply(&limits)
+	return BoxPlan{Image: b.Image, Runtime: b.Runtime, RequireTier: b.RequireTier, Limits: limits, Env: env, SetupAllow: unique(b.Network.Allow)}
 }
 
 // planCommands says where the suggested commands run, and what is verified. In

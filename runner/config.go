@@ -1,6 +1,10 @@
 package runner
 
-import "maps"
+import (
+	"maps"
+
+	"sandboxrun/sandbox"
+)
 
 // Config is what the user decided about this machine: who works by default,
 // where models are, what boxes may use. Zero fields were not decided.
@@ -8,6 +12,8 @@ type Config struct {
 	DefaultAgent string              `json:"default_agent"`
 	Providers    map[string]Provider `json:"providers"`
 	Box          BoxConfig           `json:"box"`
+	Limits       LimitsConfig        `json:"limits"`
+	Land         LandConfig          `json:"land"`
 	Serve        ServeConfig         `json:"serve"`
 	// Profiles come from a file of their own.
 	Profiles Profiles `json:"-"`
@@ -15,13 +21,15 @@ type Config struct {
 
 // BoxConfig is what boxes get where a task asks for nothing else.
 type BoxConfig struct {
-	Image   string        `json:"image"`
-	Runtime string        `json:"runtime"`
-	Memory  Size          `json:"memory"`
-	CPUs    float64       `json:"cpus"`
-	PIDs    int64         `json:"pids"`
-	Disk    Size          `json:"disk"`
-	Network NetworkConfig `json:"network"`
+	Image   string `json:"image"`
+	Runtime string `json:"runtime"`
+	// RequireTier refuses runs whose boxes would have less; "" for none.
+	RequireTier sandbox.Tier  `json:"require_tier"`
+	Memory      Size          `json:"memory"`
+	CPUs        float64       `json:"cpus"`
+	PIDs        int64         `json:"pids"`
+	Disk        Size          `json:"disk"`
+	Network     NetworkConfig `json:"network"`
 }
 
 // NetworkConfig is what setup commands of every task may reach.
@@ -47,7 +55,9 @@ func DefaultConfig() Config {
 			Image: "sandboxrun/agent", Memory: 2 << 30, CPUs: 2, PIDs: 512, Disk: 4 << 30,
 			Network: NetworkConfig{Allow: []string{}},
 		},
-		Serve: ServeConfig{MaxParallel: 2, RepoRoots: []string{}},
+		Limits: defaultLimits(),
+		Land:   defaultLand(),
+		Serve:  ServeConfig{MaxParallel: 2, RepoRoots: []string{}},
 	}
 }
 
@@ -61,6 +71,8 @@ func (c Config) over(base Config) Config {
 		out.Providers[name] = p.over(base.Providers[name])
 	}
 	out.Box = c.Box.over(base.Box)
+	out.Limits = c.Limits.over(base.Limits)
+	out.Land = c.Land.over(base.Land)
 	if c.Profiles.user != nil {
 		out.Profiles = c.Profiles
 	}
@@ -76,10 +88,12 @@ func (b BoxConfig) over(base BoxConfig) BoxConfig {
 	return BoxConfig{
 		Image:   firstSet(b.Image, base.Image),
 		Runtime: firstSet(b.Runtime, base.Runtime),
-		Memory:  firstSet(b.Memory, base.Memory),
-		CPUs:    firstSet(b.CPUs, base.CPUs),
-		PIDs:    firstSet(b.PIDs, base.PIDs),
-		Disk:    firstSet(b.Disk, base.Disk),
+		// Whoever demands more is heard, and nobody can demand less.
+		RequireTier: sandbox.HighestTier(base.RequireTier, b.RequireTier),
+		Memory:      firstSet(b.Memory, base.Memory),
+		CPUs:        firstSet(b.CPUs, base.CPUs),
+		PIDs:        firstSet(b.PIDs, base.PIDs),
+		Disk:        firstSet(b.Disk, base.Disk),
 		Network: NetworkConfig{
 			Allow:        append(list(base.Network.Allow), b.Network.Allow...),
 			AllowPrivate: b.Network.AllowPrivate || base.Network.AllowPrivate,
@@ -90,14 +104,14 @@ func (b BoxConfig) over(base BoxConfig) BoxConfig {
 // request is what a task may ask of the box, taken from the configuration.
 func (b BoxConfig) request() *BoxRequest {
 	return &BoxRequest{
-		Image: b.Image, Runtime: b.Runtime, Memory: b.Memory, CPUs: b.CPUs, PIDs: b.PIDs, Disk: b.Disk,
+		Image: b.Image, Runtime: b.Runtime, RequireTier: b.RequireTier, Memory: b.Memory, CPUs: b.CPUs, PIDs: b.PIDs, Disk: b.Disk,
 		Network: &NetworkRequest{Allow: b.Network.Allow},
 	}
 }
 
 // config is the reverse of request. A task cannot open private addresses.
 func (b *BoxRequest) config() BoxConfig {
-	c := BoxConfig{Image: b.Image, Runtime: b.Runtime, Memory: b.Memory, CPUs: b.CPUs, PIDs: b.PIDs, Disk: b.Disk}
+	c := BoxConfig{Image: b.Image, Runtime: b.Runtime, RequireTier: b.RequireTier, Memory: b.Memory, CPUs: b.CPUs, PIDs: b.PIDs, Disk: b.Disk}
 	if b.Network != nil {
 		c.Network.Allow = b.Network.Allow
 	}

@@ -141,6 +141,7 @@ func (c Config) validate(p *problems) {
 		provider.validate("/providers/"+name, name, p)
 	}
 	c.Box.request().validate("/box", p)
+	c.Limits.validate("/limits", p)
 	for i, root := range c.Serve.RepoRoots {
 		if hasDotDot(root) {
 			p.add(fmt.Sprintf("/serve/repo_roots/%d", i), `must not hold ".." segments`)

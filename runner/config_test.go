@@ -64,7 +64,9 @@ func TestConfigFileGoesOverDefaultsAndEnvironmentOverBoth(t *testing.T) {
 			Image: "a/b:c", Runtime: "runc", Memory: 1 << 30, CPUs: 0.5, PIDs: 512, Disk: 4 << 30,
 			Network: NetworkConfig{Allow: []string{"x.example"}, AllowPrivate: true},
 		},
-		Serve: ServeConfig{MaxParallel: 7, RepoRoots: []string{"/srv"}},
+		Limits: defaultLimits(),
+		Land:   defaultLand(),
+		Serve:  ServeConfig{MaxParallel: 7, RepoRoots: []string{"/srv"}},
 	}
 	want.Providers["anthropic"] = Provider{BaseURL: "http://gateway.example/a", KeyFile: "/k"}
 	want.Providers["openai"] = Provider{BaseURL: "http://127.0.0.1:1", KeyEnv: "K"}

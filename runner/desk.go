@@ -24,7 +24,7 @@ type Pending struct {
 	Digest    string            `json:"digest"`
 	Tool      string            `json:"tool"`
 	Action    agents.Action     `json:"action"`
-	Input     []byte            `json:"-"` // exactly what would run
+	Input     []byte            `json:"-"` // what would run, known secrets hidden; Digest is of the exact bytes
 	Questions []agents.Question `json:"questions,omitempty"`
 }
 

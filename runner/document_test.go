@@ -58,7 +58,7 @@ func fullResult() *Result {
 	r.Constraints[0].Verdict, r.Acceptance[0].Verdict = string(check.Pass), string(check.Unverifiable)
 	hash := strings.Repeat("0a", 20)
 	r.Git.BaseCommit, r.Git.Tree, r.Git.Commit = hash, hash, hash
-	r.Box.Layout, r.Box.Network.Mode = "overlay", "none"
+	r.Box.Layout, r.Box.Network.Mode, r.Box.Tier = "overlay", "none", "runc"
 	return &r
 }
 
@@ -194,5 +194,26 @@ func TestAnUnknownSchemaIsAnError(t *testing.T) {
 	t.Parallel()
 	if err := ValidateDocument("nothing", []byte("{}")); err == nil {
 		t.Error("no error")
+	}
+}
+
+func TestDocumentsHoldNoCharactersThatSteerATerminal(t *testing.T) {
+	t.Parallel()
+	text := "a\x1b[2J\u009b2J\u202eb\u2066c\u200d\U000e0041\U0010fffd\u2028é漢\U0001f600 <&>\x7f"
+	doc, err := EncodeDocument(map[string]string{text: text})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range string(doc) {
+		if r != '\n' && unseen(r) {
+			t.Errorf("%U is in %q", r, doc)
+		}
+	}
+	if !strings.Contains(string(doc), "é漢\U0001f600 <&>") {
+		t.Errorf("harmless text was escaped: %s", doc)
+	}
+	var back map[string]string
+	if err := json.Unmarshal(doc, &back); err != nil || back[text] != text {
+		t.Errorf("%v: %q", err, back)
 	}
 }

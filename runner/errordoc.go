@@ -46,10 +46,15 @@ func describe(err error) errorBody {
 	var (
 		input  *InputError
 		gone   *sandbox.UnavailableError
+		broken *sandbox.EngineError
 		image  *sandbox.ImageError
 		policy *sandbox.PolicyError
+		busy   *BusyError
 	)
 	switch {
+	case errors.As(err, &busy):
+		return errorBody{Type: ErrorBridgeFailure, Message: err.Error(),
+			Hint: "run it again later, or raise limits.runs, limits.total_memory or limits.wait_seconds in the configuration"}
 	case errors.As(err, &input):
 		return errorBody{Type: ErrorInvalidInput, Message: input.Message, Details: input.Details, Hint: input.Hint}
 	case errors.As(err, &gone):
@@ -61,6 +66,9 @@ func describe(err error) errorBody {
 	case errors.As(err, &policy):
 		return errorBody{Type: ErrorBridgeFailure, Message: err.Error(),
 			Hint: `the engine does not keep what was asked of it; see "sandboxrun doctor"`}
+	case errors.As(err, &broken):
+		return errorBody{Type: ErrorBridgeFailure, Message: err.Error(),
+			Hint: `the engine is there and fails; look at its log and at "sandboxrun doctor"`}
 	case errors.Is(err, context.Canceled):
 		return errorBody{Type: ErrorInternal, Message: "stopped before anything was run: " + err.Error()}
 	}

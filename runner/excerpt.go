@@ -72,7 +72,7 @@ func Printable(s string) string {
 			b.WriteRune(r)
 		case r < 0x20, r == 0x7f:
 			fmt.Fprintf(&b, `\x%02x`, r)
-		case unicode.IsControl(r), unicode.In(r, unicode.Cf, unicode.Zl, unicode.Zp, unicode.Co):
+		case unseen(r):
 			if r > 0xffff {
 				fmt.Fprintf(&b, `\U%08x`, r)
 			} else {
@@ -84,4 +84,9 @@ func Printable(s string) string {
 		i += width
 	}
 	return b.String()
+}
+
+// unseen says that a character steers what shows text, or does not show itself.
+func unseen(r rune) bool {
+	return unicode.IsControl(r) || unicode.In(r, unicode.Cf, unicode.Zl, unicode.Zp, unicode.Co)
 }

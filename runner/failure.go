@@ -13,6 +13,7 @@ import (
 const (
 	CodeInterrupted      = "interrupted"        // stopped by a signal
 	CodeImageUnusable    = "image_unusable"     // the image went away or cannot run a box
+	CodeEngineFailed     = "engine_failed"      // the engine answered with an error of its own, or with nonsense
 	CodeBoxEnded         = "box_ended"          // the main process of the box ended before its time
 	CodePolicyNotApplied = "policy_not_applied" // the engine made a weaker box than asked
 	CodeRunnerError      = "runner_error"       // a failure of this program
@@ -21,6 +22,8 @@ const (
 	CodeJournalLost      = "journal_lost"       // events could not be written down
 	CodeIssuesOmitted    = "issues_omitted"     // more was found than a result lists
 	CodeSessionLost      = "session_lost"       // a conversation could not be kept or restored
+	CodeLandFailed       = "land_failed"        // the change could not be brought into the user's repository
+	CodeObjectsMissing   = "objects_missing"    // the user's repository lacks, or lost, objects of the base commit
 	CodeDirtyTree        = "dirty_tree"         // the user has uncommitted changes the run did not see
 )
 
@@ -64,9 +67,11 @@ func (x *run) fail(phase string, err error) {
 	var (
 		limit  *sandbox.LimitError
 		gone   *sandbox.UnavailableError
+		broken *sandbox.EngineError
 		image  *sandbox.ImageError
 		policy *sandbox.PolicyError
 		intr   Interrupted
+		lacks  *gitdiff.MissingObjectError
 		setup  *setupError
 		clean  *cleanupError
 		budget *gitdiff.BudgetError
@@ -75,7 +80,7 @@ func (x *run) fail(phase string, err error) {
 	again := x.findings.stopped
 	x.findings.stopped = true
 	env := func(s severity, code, action string) {
-		x.findings.add(s, Issue{Type: IssueEnv, Code: code, Description: phase + ": " + err.Error(), SuggestedAction: action})
+		x.findings.add(s, Issue{Type: IssueEnv, Code: code, Description: phase + ": " + err.Error(), SuggestedAction: action, Limit: x.limitReached(err)})
 	}
 	switch {
 	case errors.As(err, &clean):
@@ -88,8 +93,11 @@ func (x *run) fail(phase string, err error) {
 		env(flaw, CodeInterrupted, "run the task again; what was done so far is in the patch")
 	case errors.As(err, &limit):
 		x.findings.limited = true
-		x.log.emit(phase, EventLimitReached, map[string]any{"limit": limit.Limit, "detail": limit.Detail})
+		x.log.emit(phase, EventLimitReached, map[string]any{"limit": limit.Limit, "detail": limit.Detail, "reached": x.limitReached(err)})
 		env(fruitless, limitCodes[limit.Limit], "raise the limit or make the task smaller")
+	case phase == phaseLand:
+		code, action := landFailure(err)
+		env(flaw, code, action) // the work is there, in the patch
 	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
 		x.findings.limited = true
 		x.log.emit(phase, EventLimitReached, map[string]any{"limit": sandbox.LimitDisk, "detail": err.Error()})
@@ -102,6 +110,10 @@ func (x *run) fail(phase string, err error) {
 		env(fatal, CodeImageUnusable, image.Hint)
 	case errors.As(err, &policy):
 		env(fatal, CodePolicyNotApplied, "see \"sandboxrun doctor\"; the engine does not keep what was asked of it")
+	case errors.As(err, &broken):
+		env(fatal, CodeEngineFailed, "look at the engine's log and at \"sandboxrun doctor\", then run the task again")
+	case errors.As(err, &lacks):
+		env(fatal, CodeObjectsMissing, "look whether the repository is still there and whole (git fsck), then run the task again")
 	case errors.As(err, &setup):
 		env(fatal, "setup_failed", "look at the command's log; the hosts it needs belong in box.network.allow")
 	case errors.Is(err, gitdiff.ErrTreeUnstable):

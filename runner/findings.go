@@ -42,7 +42,16 @@ func (f *findings) add(s severity, i Issue) {
 	f.worst = max(f.worst, s)
 	if len(f.list) >= maxIssues {
 		f.omitted++
-		return
+		lesser, least := -1, s
+		for at, have := range slices.Backward(f.list) {
+			if have.severity < least {
+				lesser, least = at, have.severity
+			}
+		}
+		if lesser < 0 {
+			return
+		}
+		f.list = slices.Delete(f.list, lesser, lesser+1) // a flood of notes hides nothing graver
 	}
 	f.list = append(f.list, found{severity: s, Issue: i})
 }

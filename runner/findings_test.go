@@ -71,6 +71,8 @@ func TestFailuresOfPhasesHaveTheirCode(t *testing.T) {
 		"memory":    {&sandbox.LimitError{Limit: sandbox.LimitMemory}, "memory_limit"},
 		"full disk": {fmt.Errorf("write: %w", syscall.ENOSPC), "disk_limit"},
 		"engine":    {&sandbox.UnavailableError{Op: "ping", Err: errors.New("gone")}, "engine_lost"},
+		"broken":    {&sandbox.EngineError{Op: "start exec", Err: errors.New("status 500")}, CodeEngineFailed},
+		"objects":   {&gitdiff.MissingObjectError{ID: "0"}, CodeObjectsMissing},
 		"image":     {&sandbox.ImageError{Image: "x"}, CodeImageUnusable},
 		"policy":    {&sandbox.PolicyError{}, CodePolicyNotApplied},
 		"signal":    {fmt.Errorf("agent: %w", Interrupted{syscall.SIGINT}), CodeInterrupted},

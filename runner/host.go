@@ -45,7 +45,7 @@ func (h *host) Emit(e agents.Event) {
 			text = d.Command
 		}
 		h.done = append(h.done, CommandRun{Command: text, ExitCode: d.ExitCode, Source: "agent", Phase: "agent",
-			StdoutExcerpt: headTail(d.Text, agentExcerpt), Truncated: len(d.Text) > agentExcerpt})
+			StdoutExcerpt: headTail(h.x.secrets.String(d.Text), agentExcerpt), Truncated: len(d.Text) > agentExcerpt})
 	}
 }
 

@@ -39,7 +39,7 @@ type denial struct {
 func (h *host) Approve(ctx context.Context, r agents.ApprovalRequest) agents.Decision {
 	p := Pending{
 		ID: h.x.desk.number(), Run: h.x.id, Deadline: time.Now().Add(h.x.plan.Agent.Approvals.timeout()).UTC().Truncate(time.Millisecond),
-		Digest: digest(r.Tool, r.Input), Tool: r.Tool, Action: r.Action, Input: r.Input, Questions: r.Questions,
+		Digest: digest(r.Tool, r.Input), Tool: r.Tool, Action: r.Action, Input: h.x.secrets.JSON(r.Input), Questions: r.Questions,
 	}
 	h.tellAsked(r, p)
 	a, timeout := h.decide(ctx, r, p)

@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"sync"
 	"time"
+
+	"sandboxrun/runner/redact"
 )
 
 // log writes events to the journal and hands them to the live watcher, in one
@@ -12,6 +14,7 @@ type log struct {
 	mu      sync.Mutex
 	journal *Journal
 	watch   func(Event)
+	secrets *redact.Redactor // what no event may hold
 	phase   string
 	err     error // first failure of the journal
 }
@@ -27,6 +30,7 @@ func newLog(j *Journal, watch func(Event)) *log {
 // cannot be written does not stop the run; the result tells of it.
 func (l *log) emit(phase, kind string, data any) {
 	raw, err := json.Marshal(data)
+	raw = l.secrets.JSON(raw)
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if kind == EventPhaseStarted {

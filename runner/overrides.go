@@ -3,6 +3,7 @@ package runner
 import (
 	"fmt"
 
+	"sandboxrun/sandbox"
 	"sandboxrun/sandbox/egress"
 )
 
@@ -15,6 +16,7 @@ type Overrides struct {
 	ForceWhenDirty        bool
 	Land                  Land
 	Image, Runtime        string
+	RequireTier           sandbox.Tier
 	AllowHosts            []string // added to the others
 	Approve               Approval
 }
@@ -37,6 +39,7 @@ func (o Overrides) validate(p *problems) {
 		flag("image", imageProblem(o.Image))
 	}
 	flag("runtime", runtimeProblem(o.Runtime))
+	flag("require-tier", tierProblem(o.RequireTier))
 	if o.Session != "" {
 		flag("session", sessionProblem(o.Session))
 	}

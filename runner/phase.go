@@ -43,7 +43,7 @@ var phases = []phase{
 	{name: "snapshot", own: snapshotBound, skip: (*run).treeless, do: (*run).capture},
 	{name: "verify", skip: (*run).unverifiable, do: (*run).verify},
 	{name: "judge", own: judgeBound, skip: (*run).unjudgeable, do: (*run).judge},
-	{name: "land", own: landBound, skip: (*run).unlandable, do: (*run).land},
+	{name: phaseLand, own: landBound, skip: (*run).unlandable, do: (*run).land},
 }
 
 // broken says that an earlier phase failed so that further work is pointless.
@@ -66,8 +66,9 @@ func (x *run) unverifiable() bool {
 func (x *run) unjudgeable() bool { return x.diff == nil }
 
 // unlandable says that nothing is to be landed: nothing changed, nobody asked,
-// the run failed, or a person stopped it (its patch stays for "apply").
+// the run failed, a person stopped it (its patch stays for "apply"), or the
+// change may hold secrets.
 func (x *run) unlandable() bool {
 	return x.diff == nil || len(x.diff.Changes) == 0 || x.plan.Land != LandBranch ||
-		x.findings.interrupted || x.status() == StatusFailed
+		x.findings.interrupted || x.leaks.found || x.status() == StatusFailed
 }

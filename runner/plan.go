@@ -61,11 +61,13 @@ type PlannedServer struct {
 
 // BoxPlan describes both boxes of a run.
 type BoxPlan struct {
-	Image      string            `json:"image"`
-	Runtime    string            `json:"runtime"`
-	Limits     sandbox.Limits    `json:"limits"`
-	Env        map[string]string `json:"env"`
-	SetupAllow []string          `json:"setup_allow"` // hosts open to setup commands only
+	Image   string `json:"image"`
+	Runtime string `json:"runtime"`
+	// RequireTier is the least isolation the run is content with; "" for any.
+	RequireTier sandbox.Tier      `json:"require_tier,omitempty"`
+	Limits      sandbox.Limits    `json:"limits"`
+	Env         map[string]string `json:"env"`
+	SetupAllow  []string          `json:"setup_allow"` // hosts open to setup commands only
 }
 
 // VerifyCommand is one measured command. Criteria are the indices of the

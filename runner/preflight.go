@@ -70,6 +70,9 @@ func (r *Runner) preflight(ctx context.Context, p *Plan) (rd *ready, err error) 
 	if err := checkRuntime(rd.engine, p.Box.Runtime); err != nil {
 		return nil, err
 	}
+	if err := checkTier(rd.engine, p.Box); err != nil {
+		return nil, err
+	}
 	if p.Session != "" && session == nil {
 		rd.session, err = r.beginSession(ctx, p, rd)
 	}

@@ -3,10 +3,14 @@ package runner
 import (
 	"context"
 	"errors"
+
+	"sandboxrun/step"
 )
 
 // prepare runs the setup commands in the working box.
-func (x *run) prepare(ctx context.Context) error { return x.setup(ctx, x.box, "prepare") }
+func (x *run) prepare(ctx context.Context) error {
+	return step.Do(ctx, stepSetup, roleAgent, func() error { return x.setup(ctx, x.box, "prepare") })
+}
 
 // setup runs the task's setup commands in a box with the allow-list open, and
 // closes it before anything else may run there.

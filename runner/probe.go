@@ -41,6 +41,14 @@ func (r *Runner) Probe(ctx context.Context, name string) (version string, err er
 	if !ok {
 		return "", &ProbeError{Agent: name, Err: errors.New("this agent cannot be probed")}
 	}
+	plan := probePlan(r.o.Config)
+	engine, err := r.o.Engine.Info(ctx)
+	if err == nil {
+		err = checkTier(engine, plan.Box)
+	}
+	if err != nil {
+		return "", err
+	}
 	dir, err := r.o.State.NewRun()
 	if err != nil {
 		return "", err
@@ -49,7 +57,7 @@ func (r *Runner) Probe(ctx context.Context, name string) (version string, err er
 	if err != nil {
 		return "", errors.Join(err, dir.Discard())
 	}
-	x := &run{r: r, plan: probePlan(r.o.Config.Box), id: dir.ID(), dir: dir, token: egress.NewToken(), log: newLog(journal, nil)}
+	x := &run{ready: &ready{engine: engine}, r: r, plan: plan, id: dir.ID(), dir: dir, token: egress.NewToken(), log: newLog(journal, nil)}
 	defer func() {
 		err = errors.Join(err, x.log.close())
 		if !x.boxLeft() {
@@ -83,8 +91,8 @@ func (r *Runner) Probe(ctx context.Context, name string) (version string, err er
 }
 
 // probePlan is the box of a probe: the user's own, with nothing to reach.
-func probePlan(b BoxConfig) *Plan {
-	p := planBox(b, map[string]string{})
+func probePlan(c Config) *Plan {
+	p := planBox(c.Box, c.Limits, map[string]string{})
 	p.SetupAllow = []string{}
 	return &Plan{Box: p}
 }

@@ -4,7 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
+	"os"
+	"slices"
 	"time"
+
+	"sandboxrun/gitdiff"
+	"sandboxrun/step"
 )
 
 // ReapReport lists what was cleared away.
@@ -13,18 +19,37 @@ type ReapReport struct {
 	Removed []string `json:"removed"` // boxes and volumes of dead runs
 }
 
+// answerPatience is how long an engine may take to do what a runner asked for
+// that died before the answer came. An engine does not notice that.
+const answerPatience = 5 * time.Second
+
 // Reap settles every run whose runner died and removes every box, volume and
-// tree that belongs to no live run of this state directory.
-func (r *Runner) Reap(ctx context.Context) (ReapReport, error) {
-	report := ReapReport{Runs: []string{}, Removed: []string{}}
-	removed, err := r.o.Engine.Reap(ctx, r.o.State.Alive)
-	report.Removed = append(report.Removed, removed...)
+// tree that belongs to no live run of this state directory. It may die at any
+// point and be called again.
+func (r *Runner) Reap(ctx context.Context) (report ReapReport, err error) {
+	report = ReapReport{Runs: []string{}, Removed: []string{}}
+	// Locked before the engine is asked: a run that dies after that has boxes
+	// nobody has looked for, and is settled another time.
+	dead, err := r.o.State.takeDead()
+	if err != nil {
+		return report, err
+	}
+	defer func() { err = errors.Join(err, unlockAll(dead)) }()
+	report.Removed, err = r.reapBoxes(ctx, dead)
 	if err != nil {
 		return report, fmt.Errorf("reap boxes: %w", err)
 	}
-	runs, err := r.settleRuns(ctx)
+	runs, err := r.settleDead(ctx, dead)
 	report.Runs = append(report.Runs, runs...)
-	return report, errors.Join(err, r.removeStrays(), r.o.State.sweepSessions(ctx))
+	return report, errors.Join(err,
+		step.Bare(stepReapStrays, r.removeStrays),
+		step.Bare(stepReapSessions, func() error { return r.o.State.sweepSessions(ctx) }),
+		step.Bare(stepReapSweep, r.sweep))
+}
+
+// sweep removes what was half-made by whoever died.
+func (r *Runner) sweep() error {
+	return errors.Join(r.o.State.sweep(), r.o.State.sweepFiles(), gitdiff.NewStore(r.o.State.TreesDir()).Sweep())
 }
 
 // settleCrashed does what Reap does, but asks the engine only when a crashed
@@ -43,6 +68,55 @@ func (r *Runner) settleCrashed(ctx context.Context) error {
 	return err
 }
 
+// reapBoxes removes the boxes of dead runs, those that the engine is still
+// making included.
+func (r *Runner) reapBoxes(ctx context.Context, dead []*RunDir) ([]string, error) {
+	ours := map[string]bool{}
+	for _, d := range dead {
+		ours[r.o.State.Owner(d.ID())] = true
+	}
+	alive := func(owner string) bool { return !ours[owner] && r.o.State.Alive(owner) }
+	removed := []string{}
+	look := func() error {
+		gone, err := r.o.Engine.Reap(ctx, alive)
+		removed = append(removed, gone...)
+		return err
+	}
+	if err := step.Bare(stepReapBoxes, look); err != nil {
+		return removed, err
+	}
+	wait := pending(dead, removed)
+	if wait <= 0 {
+		return removed, nil
+	}
+	timer := time.NewTimer(wait)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-ctx.Done():
+		return removed, context.Cause(ctx)
+	}
+	return removed, look()
+}
+
+// pending is how long something may still come into being that dead runs asked
+// for and that was not removed.
+func pending(dead []*RunDir, removed []string) time.Duration {
+	var longest time.Duration
+	for _, d := range dead {
+		record, err := d.steps()
+		if err != nil {
+			continue // settling it will say so
+		}
+		for name, asked := range record.asked {
+			if !slices.Contains(removed, name) {
+				longest = max(longest, asked+answerPatience-sinceBoot())
+			}
+		}
+	}
+	return min(longest, answerPatience)
+}
+
 // removeStrays removes the trees of ended runs. Their boxes are already gone.
 func (r *Runner) removeStrays() error {
 	strays, err := r.o.State.Strays()
@@ -54,50 +128,39 @@ func (r *Runner) removeStrays() error {
 
 // settleRuns gives every crashed run a result. Its boxes are already gone.
 func (r *Runner) settleRuns(ctx context.Context) ([]string, error) {
-	var done []string
-	var errs []error
-	err := r.o.State.Crashed(func(dir *RunDir) error {
-		if err := context.Cause(ctx); err != nil {
-			return err
-		}
-		if err := r.settleLost(dir); err != nil {
-			errs = append(errs, fmt.Errorf("settle run %s: %w", dir.ID(), err))
-			return nil
-		}
-		done = append(done, dir.ID())
-		return nil
-	})
-	return done, errors.Join(append(errs, err)...)
+	dead, err := r.o.State.takeDead()
+	if err != nil {
+		return nil, err
+	}
+	done, err := r.settleDead(ctx, dead)
+	return done, errors.Join(err, unlockAll(dead))
 }
 
-// settleLost writes the result of a run whose runner died. What it had measured
-// is in its journal; nothing of it is vouched for here.
-func (r *Runner) settleLost(dir *RunDir) error {
-	if err := r.o.State.RemoveTrees(dir.ID()); err != nil {
-		return err
+// settleDead gives runs whose locks are held a result. One that cannot be
+// settled keeps none of the others from it.
+func (r *Runner) settleDead(ctx context.Context, dead []*RunDir) (done []string, err error) {
+	for _, d := range dead {
+		if ctx.Err() != nil {
+			return done, errors.Join(err, context.Cause(ctx))
+		}
+		settled, serr := r.settleLost(ctx, d)
+		if serr != nil {
+			err = errors.Join(err, fmt.Errorf("settle run %s: %w", d.ID(), serr))
+		}
+		if settled {
+			done = append(done, d.ID())
+		}
 	}
-	plan, err := dir.Plan()
-	if err != nil {
-		return err
+	return done, err
+}
+
+// unbegun says of a dead run that it had not even a plan, as handshakes with an
+// agent have none: nobody was told of it and nothing was done to a repository.
+func unbegun(d *RunDir) (bool, error) {
+	_, err := os.Stat(d.path("plan.json"))
+	if !errors.Is(err, fs.ErrNotExist) {
+		return false, err
 	}
-	x := &run{ready: &ready{}, r: r, plan: plan, id: dir.ID(), taskID: plan.TaskID, dir: dir, timing: map[string]int64{}}
-	if x.taskID == "" {
-		x.taskID = x.id
-	}
-	if x.started, err = dir.Started(); err != nil {
-		return err
-	}
-	j, err := dir.Journal()
-	if err != nil {
-		return err
-	}
-	x.log = newLog(j, nil)
-	x.findings.add(fatal, Issue{Type: IssueEnv, Code: CodeRunnerLost,
-		Description:     "the runner ended before the run did; a later one cleared away and wrote this result",
-		SuggestedAction: "run the task again; the events tell how far it came"})
-	x.judgeCommands()
-	x.timing["total"] = time.Since(x.started).Milliseconds()
-	res := x.result()
-	x.log.emit("settle", EventRunEnded, map[string]any{"status": res.Status, "summary": res.Summary})
-	return dir.Finish(res, x.log.close)
+	record, err := d.steps()
+	return record.base.ID == "", err
 }

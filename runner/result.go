@@ -80,6 +80,15 @@ type Issue struct {
 	Description     string    `json:"description"`
 	SuggestedAction string    `json:"suggested_action"`
 	Path            string    `json:"path,omitempty"`
+	// Limit is the limit that an issue is about.
+	Limit *ReachedLimit `json:"limit,omitempty"`
+}
+
+// ReachedLimit says which limit ended a run, in the unit of its name.
+type ReachedLimit struct {
+	Name     string `json:"name"`
+	Allowed  int64  `json:"allowed"`
+	Measured int64  `json:"measured"`
 }
 
 // IssueType is the coarse kind of an issue.
@@ -146,6 +155,7 @@ type AgentUsage struct {
 type BoxResult struct {
 	Engine      string     `json:"engine"`
 	Runtime     string     `json:"runtime"`
+	Tier        string     `json:"tier"` // what the engine vouches for, see sandbox.Tier; "" when no box was made
 	Image       string     `json:"image"`
 	ImageDigest string     `json:"image_digest"`
 	Layout      string     `json:"layout"` // overlay or copy

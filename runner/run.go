@@ -3,12 +3,15 @@ package runner
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
 	"sandboxrun/agents"
 	"sandboxrun/gitdiff"
+	"sandboxrun/runner/redact"
 	"sandboxrun/sandbox"
 	"sandboxrun/sandbox/egress"
+	"sandboxrun/step"
 )
 
 // run is the state of one execution while its phases walk by.
@@ -22,6 +25,9 @@ type run struct {
 	started time.Time
 	token   string // per-run placeholder for the provider's key
 	log     *log
+	secrets *redact.Redactor // what nothing written of the run may hold
+	steps   *stepLog         // nil for a run that nobody would settle
+	keyless error            // of a dead run: why its provider's key is not known
 
 	objects  *gitdiff.Objects
 	dirt     *dirtLook
@@ -45,9 +51,15 @@ type run struct {
 	timing    map[string]int64
 	desk      desk     // tool calls that wait for a person
 	cleanup   []string // what could not be confirmed as gone
+	unhidden  error    // why the provider's key cannot be looked for, nil if it can
+	leaks     leaks
+	refused   []gitdiff.Finding // what keeps the change from landing
+	// refusedByGit says that the new objects are not such as a repository should have.
+	refusedByGit bool
+	printed      int64 // bytes of output of the boxes that are closed
 }
 
-func (r *Runner) newRun(p *Plan, rd *ready, started time.Time, watch func(Event)) (*run, error) {
+func (r *Runner) newRun(ctx context.Context, p *Plan, rd *ready, started time.Time, watch func(Event)) (*run, error) {
 	dir, err := r.o.State.NewRun()
 	if err != nil {
 		return nil, err
@@ -59,28 +71,47 @@ func (r *Runner) newRun(p *Plan, rd *ready, started time.Time, watch func(Event)
 	if x.taskID == "" {
 		x.taskID = x.id
 	}
-	j, err := dir.Journal()
-	if err != nil {
+	if err := x.openJournals(watch); err != nil {
 		return nil, errors.Join(err, dir.Discard())
 	}
-	x.log = newLog(j, watch)
-	if err := dir.WritePlan(p); err != nil {
-		return nil, errors.Join(err, j.Close(), dir.Discard())
+	x.learnSecrets(ctx)
+	err = x.step(stepPlan, dir.path("plan.json"), func() error { return dir.WritePlan(p) })
+	if err != nil {
+		return nil, errors.Join(err, x.log.close(), x.steps.close(), dir.Discard())
 	}
+	x.tellBase()
 	return x, nil
+}
+
+// openJournals opens the journal of events and that of steps.
+func (x *run) openJournals(watch func(Event)) error {
+	return step.Bare(stepJournal, func() error {
+		j, err := x.dir.Journal()
+		if err != nil {
+			return err
+		}
+		x.log = newLog(j, watch)
+		if x.steps, err = x.dir.openSteps(); err != nil {
+			return errors.Join(err, j.Close())
+		}
+		return nil
+	})
 }
 
 // do walks the phases. It never fails: what goes wrong becomes a finding, and
 // the phases that close, capture and settle are walked all the same.
 func (x *run) do(ctx context.Context) *Result {
+	ctx = step.With(ctx, x.steps.watch)
 	limit := time.Duration(x.plan.LimitSeconds) * time.Second
 	work, cancel := context.WithDeadlineCause(ctx, x.started.Add(limit),
-		&sandbox.LimitError{Limit: sandbox.LimitTime, Detail: limit.String()})
+		&sandbox.LimitError{Limit: sandbox.LimitTime, Which: sandbox.MeasureRuntime,
+			Allowed: int64(x.plan.LimitSeconds), Measured: int64(x.plan.LimitSeconds), Detail: limit.String()})
 	defer cancel()
 	x.log.emit("", EventRunStarted, map[string]any{
 		"task_id": x.taskID, "objective": x.plan.Objective, "version": x.r.o.Version,
 		"base_commit": x.base.ID, "engine": x.engine.Name + " " + x.engine.Version,
 	})
+	x.tellUnhidden()
 	for _, ph := range phases {
 		if ph.skip != nil && ph.skip(x) {
 			continue
@@ -88,6 +119,16 @@ func (x *run) do(ctx context.Context) *Result {
 		x.walk(ctx, work, ph)
 	}
 	return x.settle()
+}
+
+// blame adds what ended ctx to an error that says no more than that it was ended:
+// not every library tells the cause.
+func blame(err error, ctx context.Context) error { //nolint:revive // the error is what it is about
+	cause := context.Cause(ctx)
+	if cause == nil || errors.Is(err, cause) || !errors.Is(err, context.Canceled) && !errors.Is(err, context.DeadlineExceeded) {
+		return err
+	}
+	return fmt.Errorf("%w: %w", err, cause)
 }
 
 // walk runs one phase under its clock and writes down how it went.
@@ -100,7 +141,7 @@ func (x *run) walk(ctx, work context.Context, ph phase) {
 	}
 	err := context.Cause(pctx)
 	if err == nil {
-		err = ph.do(x, pctx)
+		err = blame(ph.do(x, pctx), pctx)
 	}
 	cancel()
 	took := time.Since(began).Milliseconds()

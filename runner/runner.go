@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"time"
 
 	"sandboxrun/gitdiff"
 	"sandboxrun/sandbox"
@@ -30,6 +29,8 @@ type Options struct {
 	// Attended says that somebody may answer requests another way: with the
 	// policy "ask" they then wait although there is no Asker.
 	Attended bool
+	// Waiting is told why a run waits for others before it begins; may be nil.
+	Waiting func(message string)
 	// Version of this program, for the journal.
 	Version string
 }
@@ -43,17 +44,18 @@ func New(o Options) *Runner { return &Runner{o: o} }
 
 // Execute runs a plan and returns its result. An error is only returned while
 // nothing has been created: an *InputError, a *sandbox.UnavailableError, a
-// *sandbox.ImageError, or a failure of the state directory. From then on
+// *sandbox.ImageError, a *BusyError, or a failure of the state directory. From then on
 // whatever fails is told in the result. Cancelling ctx (with an Interrupted
 // cause) stops the run; the result still arrives. watch, if not nil, receives
 // every journal event in order and must not block.
 func (r *Runner) Execute(ctx context.Context, p *Plan, watch func(Event)) (*Result, error) {
-	started := time.Now()
-	ready, err := r.preflight(ctx, p)
+	ready, place, started, err := r.admit(ctx, p)
 	if err != nil {
 		return nil, err
 	}
-	run, err := r.newRun(p, ready, started, watch)
+	// Nothing depends on it: the kernel lets go of it with the process.
+	defer func() { _ = place.release() }()
+	run, err := r.newRun(ctx, p, ready, started, watch)
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("create run: %w", err), ready.session.leave(), ready.repo.Close())
 	}

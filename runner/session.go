@@ -13,6 +13,7 @@ import (
 	"github.com/google/uuid"
 
 	"sandboxrun/gitdiff"
+	"sandboxrun/step"
 )
 
 // ConflictError says that what was asked for is in order and cannot be done
@@ -223,7 +224,11 @@ func refuseDirt(ctx context.Context, repo *gitdiff.Repo) error {
 
 // beginSession makes the session of a first run.
 func (r *Runner) beginSession(ctx context.Context, p *Plan, rd *ready) (*sessionTurn, error) {
-	dir, err := r.o.State.makeSession(ctx, p.Session)
+	var dir *SessionDir
+	err := step.Bare(stepNewSession, func() (err error) {
+		dir, err = r.o.State.makeSession(ctx, p.Session)
+		return err
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -237,7 +242,8 @@ func (r *Runner) beginSession(ctx context.Context, p *Plan, rd *ready) (*session
 	now := time.Now().UTC()
 	doc := Session{SchemaVersion: sessionVersion, ID: p.Session, Agent: p.Agent.Name, RepoRoot: rd.repo.Root(), Base: p.Base,
 		Origin: rd.base.ID, CreatedAt: now, UpdatedAt: now, Runs: []SessionRun{}}
-	if err := dir.write(doc); err != nil {
+	err = step.Bare(stepBindSession, func() error { return dir.write(doc) })
+	if err != nil {
 		return nil, errors.Join(err, dir.remove())
 	}
 	return &sessionTurn{dir: dir, doc: doc}, nil

@@ -24,7 +24,20 @@ func (x *run) endTree() {
 		s.end = SessionTree{Commit: x.commit, Tree: x.snapshot.Tree, Time: x.started.UTC().Truncate(time.Second)}
 		return
 	}
-	c, err := x.objects.StoreCommit(gitdiff.Landing{Parent: x.base, Tree: x.snapshot.Tree, Message: x.message(), When: x.started})
+	// A later landing would bring these along as history.
+	if len(x.refused) > 0 || x.refusedByGit {
+		x.loseTalk("the files of this run are not kept for the next one: the change is not such as may land", flaw)
+		return
+	}
+	if x.leaks.found {
+		x.loseTalk("the files of this run are not kept for the next one: the change may hold secrets", flaw)
+		return
+	}
+	var c gitdiff.Commit
+	err := x.step(stepSessionTree, s.doc.ID, func() (err error) {
+		c, err = x.objects.StoreCommit(gitdiff.Landing{Parent: x.base, Tree: x.snapshot.Tree, Message: x.message(), Trailers: x.trailers(), When: x.started})
+		return err
+	})
 	if err != nil {
 		x.loseTalk("the files of this run are not kept for the next one: "+err.Error(), flaw)
 		return
@@ -45,12 +58,13 @@ func (x *run) endSession() {
 		r.Conversation = s.talk
 	}
 	if x.outcome != nil {
-		r.Claim = clip(x.outcome.Claim, maxSessionClaim)
+		r.Claim = clip(x.secrets.String(x.outcome.Claim), maxSessionClaim)
 	}
 	doc := s.doc
 	doc.Runs = append(slices.Clone(s.line), r)
 	doc.UpdatedAt = r.EndedAt
-	if err := s.dir.write(doc); err != nil {
+	err := x.step(stepSession, s.doc.ID, func() error { return s.dir.write(doc) })
+	if err != nil {
 		x.loseTalk("this run is not part of its session, which stays as it was: "+err.Error(), flaw)
 		return
 	}

@@ -12,6 +12,7 @@ import (
 
 	"sandboxrun/agents"
 	"sandboxrun/sandbox"
+	"sandboxrun/step"
 )
 
 // A conversation is what the agent's CLI keeps of it below its home. It leaves
@@ -34,8 +35,11 @@ func (x *run) unsaved() bool { return x.session == nil || x.box == nil || x.outc
 // save keeps the conversation before the box goes. What cannot be kept is told
 // and nothing more: the session then stays at the conversation before.
 func (x *run) save(ctx context.Context) error {
-	var err error
-	if x.session.kept, err = x.keepTalk(ctx); err != nil {
+	err := step.Do(ctx, stepTalk, x.session.dir.talkPath(x.id), func() (err error) {
+		x.session.kept, err = x.keepTalk(ctx)
+		return err
+	})
+	if err != nil {
 		x.loseTalk("the conversation of this run is not kept, and the next one will not know of it: "+err.Error(), flaw)
 	}
 	return nil

@@ -19,10 +19,11 @@ func (x *run) settle() *Result {
 	x.endTree()
 	x.clear()
 	x.endSession()
-	if err := x.session.leave(); err != nil {
+	err := x.step(stepLeave, x.plan.Session, x.session.leave)
+	if err != nil {
 		x.loseTalk("the session is not let go of until this program ends: "+err.Error(), flaw)
 	}
-	if err := x.log.failure(); err != nil {
+	if err = x.log.failure(); err != nil {
 		x.findings.add(flaw, Issue{Type: IssueEnv, Code: CodeJournalLost, Description: "events could not be written down: " + err.Error(),
 			SuggestedAction: "free space in the state directory"})
 	}
@@ -30,9 +31,11 @@ func (x *run) settle() *Result {
 	x.log.emit("settle", EventPhaseEnded, map[string]any{"duration_ms": x.timing["settle"]})
 	x.timing["total"] = time.Since(x.started).Milliseconds()
 	res := x.result()
+	x.diff = nil // as large as the result, which holds what is told of it
+	res = clean(x.secrets, res)
 	x.log.emit("settle", EventRunEnded, map[string]any{"status": res.Status, "summary": res.Summary})
-	if err := x.dir.Finish(res, x.log.close); err != nil {
-		res.Issues = append(res.Issues, Issue{Type: IssueEnv, Code: CodeJournalLost, Description: "the result could not be stored: " + err.Error(),
+	if err := x.dir.Finish(res, x.closeJournals); err != nil {
+		res.Issues = append(res.Issues, Issue{Type: IssueEnv, Code: CodeJournalLost, Description: "the result could not be stored: " + x.secrets.String(err.Error()),
 			SuggestedAction: "keep this document; free space in the state directory"})
 		if res.Status == StatusSuccess {
 			res.Status = StatusPartial
@@ -45,12 +48,13 @@ func (x *run) settle() *Result {
 // may still run stay: reap takes both when the engine answers again.
 func (x *run) clear() {
 	if x.tree != nil && !x.boxLeft() {
-		if err := x.tree.Close(); err != nil {
+		if err := x.closeTree(x.tree); err != nil {
 			x.fail("settle", &cleanupError{what: "tree", err: err})
 		}
 	}
 	if !x.boxLeft() {
-		if err := x.r.o.State.RemoveTrees(x.id); err != nil {
+		err := x.step(stepTrees, x.id, func() error { return x.r.o.State.RemoveTrees(x.id) })
+		if err != nil {
 			x.fail("settle", &cleanupError{what: "trees of the run", err: err})
 		}
 	}
@@ -79,7 +83,9 @@ func (x *run) result() *Result {
 		res.Git.Tree = x.snapshot.Tree
 	}
 	if x.diff != nil && len(x.diff.Changes) > 0 {
-		res.Git.Patch = x.dir.PatchPath()
+		if !x.leaks.known {
+			res.Git.Patch = x.dir.PatchPath()
+		}
 		for _, c := range x.diff.Changes {
 			res.FilesChanged = append(res.FilesChanged, fileChange(c))
 		}
@@ -98,7 +104,7 @@ func (x *run) boxResult() *BoxResult {
 		layout = ""
 	}
 	return &BoxResult{
-		Engine: strings.TrimSpace(x.engine.Name + " " + x.engine.Version), Runtime: x.made.Runtime,
+		Engine: strings.TrimSpace(x.engine.Name + " " + x.engine.Version), Runtime: x.made.Runtime, Tier: string(x.tier()),
 		Image: x.plan.Box.Image, ImageDigest: imageDigest(x.made), Layout: string(layout),
 		Limits: BoxLimits{MemoryBytes: l.MemoryBytes, CPUs: l.CPUs, PIDs: l.PIDs, DiskBytes: l.DiskBytes,
 			OutputBytes: l.OutputBytes, RuntimeSeconds: x.plan.LimitSeconds},

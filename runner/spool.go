@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"os"
 	"sync"
+
+	"sandboxrun/runner/redact"
 )
 
 const (
@@ -29,6 +31,9 @@ type Spool struct {
 	head  []byte
 	tail  ring
 	err   error // why the file ends early
+	// secrets is what everything passes through: from there on nothing knows
+	// what was replaced, the counts included.
+	secrets *redact.Stream
 }
 
 // NewSpool creates the log file, which must not exist.
@@ -44,6 +49,11 @@ func NewSpool(path string, quota int64) (*Spool, error) {
 func (s *Spool) Write(p []byte) (int, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.take(s.secrets.Next(p))
+	return len(p), nil
+}
+
+func (s *Spool) take(p []byte) {
 	n := len(p)
 	s.total += int64(n)
 	s.store(p[:min(int64(n), s.quota-s.kept)])
@@ -53,7 +63,6 @@ func (s *Spool) Write(p []byte) (int, error) {
 		p = p[taken:]
 	}
 	s.tail.write(p)
-	return n, nil
 }
 
 func (s *Spool) store(p []byte) {
@@ -73,6 +82,7 @@ func (s *Spool) Close() error {
 	if s.file == nil {
 		return s.err
 	}
+	s.take(s.secrets.Rest())
 	err := errors.Join(s.err, s.file.Close())
 	s.file = nil
 	if err != nil {
@@ -84,7 +94,7 @@ func (s *Spool) Close() error {
 // Path is the log file's.
 func (s *Spool) Path() string { return s.path }
 
-// Bytes is how much came, in bytes.
+// Bytes is how much came, in bytes, secrets replaced.
 func (s *Spool) Bytes() int64 {
 	s.mu.Lock()
 	defer s.mu.Unlock()

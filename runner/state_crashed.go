@@ -33,36 +33,108 @@ func (s *State) HasCrashed() (bool, error) {
 // settlers. settle ends the run with Finish; a run it does not end is still
 // crashed afterwards. An error of settle ends the walk.
 func (s *State) Crashed(settle func(*RunDir) error) error {
+	dead, err := s.takeDead()
+	for _, d := range dead {
+		if err == nil {
+			err = settle(d)
+		}
+	}
+	return errors.Join(err, unlockAll(dead), s.sweep(), s.sweepFiles())
+}
+
+// takeDead locks every run whose runner died and that has no result yet. While
+// they are locked, they are nobody else's: what belongs to them may go.
+func (s *State) takeDead() (dead []*RunDir, err error) {
 	ids, err := s.active()
+	if err != nil {
+		return nil, err
+	}
+	for _, id := range ids {
+		d, err := s.takeIfDead(id)
+		if err != nil {
+			return nil, errors.Join(err, unlockAll(dead))
+		}
+		if d != nil {
+			dead = append(dead, d)
+		}
+	}
+	return dead, nil
+}
+
+func unlockAll(dirs []*RunDir) error {
+	var err error
+	for _, d := range dirs {
+		err = errors.Join(err, d.unlock())
+	}
+	return err
+}
+
+// takeIfDead locks one marked run; nil for one that lives, or that is ended or
+// gone and was marked still.
+func (s *State) takeIfDead(id string) (*RunDir, error) {
+	d := &RunDir{state: s, id: id}
+	lock, err := takeLock(d.path("lock"))
+	switch {
+	case errors.Is(err, errLocked):
+		return nil, nil // alive, or another settler is at it
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, s.unmarkUnborn(id)
+	case err != nil:
+		return nil, err
+	}
+	d.lock = lock
+	if _, err := os.Stat(d.ResultPath()); err == nil {
+		return nil, errors.Join(d.clearHalves(), s.unmark(id), d.unlock()) // died after its last write
+	}
+	return d, nil
+}
+
+// unmarkUnborn removes the marker of a run that has no directory, unless it is
+// just about to get one.
+func (s *State) unmarkUnborn(id string) error {
+	alone, err := s.births(true)
+	if errors.Is(err, errLocked) {
+		return nil
+	}
 	if err != nil {
 		return err
 	}
-	for _, id := range ids {
-		if err := s.settleOne(id, settle); err != nil {
-			return err
-		}
+	defer func() { _ = alone.Close() }() // nothing was written
+	if _, err := os.Stat(s.runDir(id)); !errors.Is(err, fs.ErrNotExist) {
+		return err
 	}
-	return s.sweep()
+	return s.unmark(id)
 }
 
-// sweepAge is how old the remains of a directory are when no process can still
-// be between two steps of making or removing it.
-const sweepAge = 10 * time.Minute
+// unmark removes the marker of a run that needs no settling.
+func (s *State) unmark(id string) error {
+	if err := os.Remove(s.marker(id)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("unmark run: %w", err)
+	}
+	return nil
+}
 
 // sweep removes directories whose making or removal was cut short.
 func (s *State) sweep() error {
+	alone, err := s.births(true)
+	if errors.Is(err, errLocked) {
+		return nil // another time
+	}
+	if err != nil {
+		return err
+	}
+	defer func() { _ = alone.Close() }() // nothing was written
 	entries, err := os.ReadDir(s.runsDir())
 	if err != nil {
 		return fmt.Errorf("look for remains of runs: %w", err)
 	}
 	for _, e := range entries {
-		fi, err := e.Info()
-		if err != nil || !strings.HasPrefix(e.Name(), ".") || time.Since(fi.ModTime()) < sweepAge {
+		if !strings.HasPrefix(e.Name(), newPrefix) && !strings.HasPrefix(e.Name(), gonePrefix) {
 			continue
 		}
 		path := filepath.Join(s.runsDir(), e.Name())
 		if held, err := locked(filepath.Join(path, "lock")); err != nil || held {
-			continue
+			continue // who removes it holds its lock
 		}
 		if err := os.RemoveAll(path); err != nil {
 			return fmt.Errorf("remove remains of a run: %w", err)
@@ -71,28 +143,23 @@ func (s *State) sweep() error {
 	return nil
 }
 
-func (s *State) settleOne(id string, settle func(*RunDir) error) error {
-	d := &RunDir{state: s, id: id}
-	lock, err := takeLock(d.path("lock"))
-	switch {
-	case errors.Is(err, errLocked):
-		return nil // alive, or another settler is at it
-	case errors.Is(err, fs.ErrNotExist):
-		return s.unmark(id) // nothing of it is left
-	case err != nil:
-		return err
-	}
-	d.lock = lock
-	if _, err := os.Stat(d.ResultPath()); err == nil {
-		return errors.Join(s.unmark(id), d.unlock()) // died after its last write
-	}
-	return errors.Join(settle(d), d.unlock())
-}
+// halfAge is how old a file that replaces another must be to be of a dead writer.
+const halfAge = 10 * time.Minute
 
-// unmark removes the marker of a run that needs no settling.
-func (s *State) unmark(id string) error {
-	if err := os.Remove(s.marker(id)); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("unmark run: %w", err)
+// sweepFiles removes files of the state directory that were to replace others.
+func (s *State) sweepFiles() error {
+	var err error
+	for _, pattern := range []string{"id.*", filepath.Join("etc", ".new-*")} {
+		halves, gerr := filepath.Glob(filepath.Join(escapeGlob(s.dir), pattern))
+		err = errors.Join(err, gerr)
+		for _, half := range halves {
+			if fi, serr := os.Stat(half); serr == nil && time.Since(fi.ModTime()) > halfAge {
+				err = errors.Join(err, os.Remove(half))
+			}
+		}
+	}
+	if err != nil {
+		return fmt.Errorf("sweep state directory: %w", err)
 	}
 	return nil
 }

@@ -183,7 +183,7 @@ func (s *State) Remove(d *RunDir) error {
 		})
 	}
 	// Out of sight first, so that nobody sees half of it.
-	gone := filepath.Join(s.runsDir(), ".gone-"+d.id)
+	gone := filepath.Join(s.runsDir(), gonePrefix+d.id)
 	err = os.Rename(d.dir(), gone)
 	if err == nil {
 		err = os.RemoveAll(gone)

@@ -10,19 +10,25 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/gofrs/flock"
 	"github.com/google/renameio/v2"
 	"github.com/oklog/ulid/v2"
+
+	"sandboxrun/runner/redact"
+	"sandboxrun/step"
 )
 
-// RunDir is the directory of one run: plan.json, events.ndjson, result.json,
-// diff.patch, logs and, while it lives, trees.
+// RunDir is the directory of one run: plan.json, events.ndjson, steps.ndjson,
+// result.json, diff.patch and logs.
 type RunDir struct {
 	state *State
 	id    string
 	lock  *flock.Flock // nil for those who only look
+	// secrets is what no file of the run may hold, nil for those who only look.
+	secrets *redact.Redactor
 }
 
 // NewRun creates the directory of a new run and holds its lock. Ids are ULIDs
@@ -31,22 +37,55 @@ func (s *State) NewRun() (*RunDir, error) {
 	id := strings.ToLower(ulid.Make().String())
 	// The directory appears under its name with the lock already held: nobody
 	// ever sees a new run that looks dead.
-	tmp := filepath.Join(s.runsDir(), ".new-"+id)
-	if err := os.MkdirAll(filepath.Join(tmp, "logs"), 0o700); err != nil {
+	tmp := filepath.Join(s.runsDir(), newPrefix+id)
+	birth, err := s.births(false)
+	if err != nil {
 		return nil, err
 	}
-	lock, err := newLock(filepath.Join(tmp, "lock"))
+	defer func() { _ = birth.Close() }() // nothing was written
+	d := &RunDir{state: s, id: id}
+	// Marked first: a run that dies at any point from here on is found.
+	err = step.Bare(stepMark, func() error { return os.WriteFile(s.marker(id), nil, 0o600) })
 	if err != nil {
-		return nil, errors.Join(err, os.RemoveAll(tmp))
+		return nil, err
 	}
-	d := &RunDir{state: s, id: id, lock: lock}
-	if err = os.Rename(tmp, d.dir()); err == nil {
-		err = os.WriteFile(s.marker(id), nil, 0o600)
+	err = step.Bare(stepMake, func() (err error) {
+		if err := os.MkdirAll(filepath.Join(tmp, "logs"), 0o700); err != nil {
+			return err
+		}
+		d.lock, err = newLock(filepath.Join(tmp, "lock"))
+		return err
+	})
+	if err == nil {
+		err = step.Bare(stepAppear, func() error { return os.Rename(tmp, d.dir()) })
 	}
 	if err != nil {
 		return nil, errors.Join(err, d.Discard(), os.RemoveAll(tmp))
 	}
 	return d, nil
+}
+
+// What begins the names of directories that are not runs yet, or no longer.
+const (
+	newPrefix  = ".new-"
+	gonePrefix = ".gone-"
+)
+
+// births is a lock that is shared among those who make runs. Who holds it alone
+// knows that what is half-made was made by somebody dead.
+func (s *State) births(alone bool) (*flock.Flock, error) {
+	l := flock.New(s.runsDir(), flock.SetFlag(os.O_RDONLY))
+	if !alone {
+		return l, l.RLock()
+	}
+	got, err := l.TryLock()
+	if err != nil {
+		return nil, fmt.Errorf("look for remains of runs: %w", err)
+	}
+	if !got {
+		return nil, errors.Join(&fs.PathError{Op: "lock", Path: s.runsDir(), Err: errLocked}, l.Close())
+	}
+	return l, nil
 }
 
 // validRunID tells ids from other names; it is what keeps names of strangers
@@ -71,6 +110,9 @@ func (d *RunDir) ResultPath() string { return d.path("result.json") }
 
 // EventsPath is where the run's journal is.
 func (d *RunDir) EventsPath() string { return d.path("events.ndjson") }
+
+// stepsPath is where the run's journal of steps is.
+func (d *RunDir) stepsPath() string { return d.path("steps.ndjson") }
 
 // LogsDir holds the whole outputs of the run's commands.
 func (d *RunDir) LogsDir() string { return d.path("logs") }
@@ -107,7 +149,11 @@ func (d *RunDir) Events(ctx context.Context, from int64, follow bool) iter.Seq2[
 
 // Spool opens the log file of that name.
 func (d *RunDir) Spool(name string) (*Spool, error) {
-	return NewSpool(filepath.Join(d.LogsDir(), filepath.Base(name)), maxLog)
+	s, err := NewSpool(filepath.Join(d.LogsDir(), filepath.Base(name)), maxLog)
+	if err == nil {
+		s.secrets = d.secrets.Stream()
+	}
+	return s, err
 }
 
 // WritePlan writes the plan down.
@@ -130,20 +176,56 @@ func (d *RunDir) Plan() (*Plan, error) {
 // result and lets go of the lock. Where the result cannot be written, the run
 // counts as crashed.
 func (d *RunDir) Finish(r *Result, closeJournal func() error) error {
-	err := errors.Join(closeJournal(), d.writeJSON("result.json", r))
+	err := errors.Join(step.Bare(stepClose, closeJournal), step.Bare(stepResult, func() error { return d.writeResult(r) }))
 	if err == nil {
-		err = os.Remove(d.state.marker(d.id))
+		err = step.Bare(stepUnmark, func() error { return os.Remove(d.state.marker(d.id)) })
 	}
 	return errors.Join(err, d.unlock())
 }
 
-// Discard removes the directory of a run that never began.
-func (d *RunDir) Discard() error {
-	err := os.Remove(d.state.marker(d.id))
-	if errors.Is(err, fs.ErrNotExist) {
-		err = nil
+// writeResult writes the result so that it outlives the machine, its name
+// included.
+func (d *RunDir) writeResult(r *Result) error {
+	if err := d.writeJSON("result.json", r); err != nil {
+		return err
 	}
-	return errors.Join(err, os.RemoveAll(d.dir()), d.unlock())
+	dir, err := os.Open(d.dir())
+	if err != nil {
+		return fmt.Errorf("write result: %w", err)
+	}
+	defer dir.Close()
+	if err := dir.Sync(); err != nil && !errors.Is(err, errors.ErrUnsupported) && !errors.Is(err, syscall.EINVAL) {
+		return fmt.Errorf("write result: %w", err)
+	}
+	return nil
+}
+
+// clearHalves removes files that were to replace others when their writer died.
+func (d *RunDir) clearHalves() error {
+	halves, err := filepath.Glob(filepath.Join(escapeGlob(d.dir()), ".*.json*"))
+	for _, half := range halves {
+		err = errors.Join(err, os.Remove(half))
+	}
+	if err != nil {
+		return fmt.Errorf("clear run: %w", err)
+	}
+	return nil
+}
+
+// Discard removes the directory of a run that never began. It goes out of sight
+// first: nobody ever sees half of it, nor takes it for a run.
+func (d *RunDir) Discard() error {
+	return step.Bare(stepDiscard, func() error {
+		gone := filepath.Join(d.state.runsDir(), gonePrefix+d.id)
+		err := os.Rename(d.dir(), gone)
+		if err == nil {
+			err = os.RemoveAll(gone)
+		}
+		if errors.Is(err, fs.ErrNotExist) {
+			err = nil
+		}
+		return errors.Join(err, d.state.unmark(d.id), d.unlock())
+	})
 }
 
 // unlock lets go of the lock, if it is held.
@@ -162,7 +244,8 @@ func (d *RunDir) writeJSON(name string, v any) error {
 	if err != nil {
 		return fmt.Errorf("write %s: %w", name, err)
 	}
-	if err := renameio.WriteFile(d.path(name), data, 0o600); err != nil {
+	data = d.secrets.JSON(data)
+	if err := renameio.WriteFile(d.path(name), data, 0o600, renameio.WithTempDir(d.dir())); err != nil {
 		return fmt.Errorf("write %s: %w", name, err)
 	}
 	return nil

@@ -138,7 +138,7 @@ func (d *SessionDir) write(doc Session) error {
 	if len(data) > maxSessionFile {
 		return fmt.Errorf("write session %s: more than %d bytes", d.id, maxSessionFile)
 	}
-	if err := renameio.WriteFile(d.state.sessionFile(d.id), data, 0o600); err != nil {
+	if err := renameio.WriteFile(d.state.sessionFile(d.id), data, 0o600, renameio.WithTempDir(d.state.sessionDir(d.id))); err != nil {
 		return fmt.Errorf("write session %s: %w", d.id, err)
 	}
 	return d.sweep(doc)

@@ -130,7 +130,7 @@ func (s *State) sessionIDs() ([]string, error) {
 func (s *State) sweepSessions(ctx context.Context) error {
 	gone, err := filepath.Glob(filepath.Join(escapeGlob(s.sessionsDir()), ".gone-*"))
 	for _, path := range gone {
-		if fi, serr := os.Stat(path); serr == nil && time.Since(fi.ModTime()) > sweepAge {
+		if held, lerr := locked(filepath.Join(path, "lock")); lerr == nil && !held { // who removes it holds its lock
 			err = errors.Join(err, os.RemoveAll(path))
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 
 	"sandboxrun/agents"
+	"sandboxrun/sandbox"
 )
 
 // Task is one piece of work for an untrusted agent, as the caller wrote it.
@@ -88,14 +89,16 @@ type AgentChoice struct {
 // BoxRequest is what a task may ask of its box. Everything else is decided by
 // the program and the user's configuration.
 type BoxRequest struct {
-	Image   string            `json:"image,omitempty"`
-	Runtime string            `json:"runtime,omitempty"`
-	Memory  Size              `json:"memory,omitempty"`
-	CPUs    float64           `json:"cpus,omitempty"`
-	PIDs    int64             `json:"pids,omitempty"`
-	Disk    Size              `json:"disk,omitempty"`
-	Network *NetworkRequest   `json:"network,omitempty"`
-	Env     map[string]string `json:"env,omitempty"`
+	Image   string `json:"image,omitempty"`
+	Runtime string `json:"runtime,omitempty"`
+	// RequireTier can only ask for more than the configuration does.
+	RequireTier sandbox.Tier      `json:"require_tier,omitempty"`
+	Memory      Size              `json:"memory,omitempty"`
+	CPUs        float64           `json:"cpus,omitempty"`
+	PIDs        int64             `json:"pids,omitempty"`
+	Disk        Size              `json:"disk,omitempty"`
+	Network     *NetworkRequest   `json:"network,omitempty"`
+	Env         map[string]string `json:"env,omitempty"`
 }
 
 // NetworkRequest lists the hosts that setup commands may reach.

@@ -31,6 +31,9 @@ func (b *BoxRequest) validate(at string, p *problems) {
 	if why := runtimeProblem(b.Runtime); why != "" {
 		p.add(at+"/runtime", "%s", why)
 	}
+	if why := tierProblem(b.RequireTier); why != "" {
+		p.add(at+"/require_tier", "%s", why)
+	}
 	if b.Memory != 0 && b.Memory < minMemory {
 		p.add(at+"/memory", "must be at least %s", minMemory)
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"sandboxrun/gitdiff"
+	"sandboxrun/step"
 )
 
 // verifyOutcome is one command of the verification; a nil ExitCode means that
@@ -51,7 +52,11 @@ func (x *run) measure(ctx context.Context, role, tree string) (out []verifyOutco
 		return out, err
 	}
 	for i := range out {
-		if out[i].run, err = x.command(ctx, b, role, out[i].Command); err != nil {
+		err = step.Do(ctx, stepVerify, role, func() (err error) {
+			out[i].run, err = x.command(ctx, b, role, out[i].Command)
+			return err
+		})
+		if err != nil {
 			return out, fmt.Errorf("command %q: %w", out[i].Command, err)
 		}
 	}
@@ -68,7 +73,7 @@ func (x *run) discard(ctx context.Context, b *box, ws *gitdiff.Workspace) error 
 		}
 	}
 	if ws != nil {
-		if err := ws.Close(); err != nil {
+		if err := x.closeTree(ws); err != nil {
 			return &cleanupError{what: "tree", err: err}
 		}
 	}

@@ -5,15 +5,18 @@ import (
 	"fmt"
 
 	"sandboxrun/agents"
+	"sandboxrun/step"
 )
 
 // work lets the agent take its turn, then runs the commands whose changes count.
 func (x *run) work(ctx context.Context) error {
 	if x.agent != nil {
-		if err := x.recall(ctx); err != nil || x.findings.stopped {
+		err := step.Do(ctx, stepRecall, "", func() error { return x.recall(ctx) })
+		if err != nil || x.findings.stopped {
 			return err
 		}
-		if err := x.turn(ctx); err != nil {
+		err = step.Do(ctx, stepTurn, x.plan.Agent.Name, func() error { return x.turn(ctx) })
+		if err != nil {
 			return err
 		}
 		if x.outcome.End != agents.EndClean {
@@ -22,7 +25,9 @@ func (x *run) work(ctx context.Context) error {
 	}
 	failed := 0
 	for _, text := range x.plan.Work {
+		done := step.Begin(ctx, stepWork, roleAgent)
 		c, err := x.command(ctx, x.box, "agent", text)
+		done(err)
 		if err != nil {
 			return err
 		}

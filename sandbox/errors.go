@@ -29,7 +29,24 @@ const (
 type LimitError struct {
 	Limit  Limit
 	Detail string // what was measured, for people
+	// Which is the measure that was exceeded, "" where only the limit is known;
+	// Allowed and Measured are in its unit.
+	Which             string
+	Allowed, Measured int64
 }
+
+// Measures of limits, with their units.
+const (
+	MeasureRuntime   = "runtime_seconds"
+	MeasureIdle      = "idle_seconds"
+	MeasureMemory    = "memory_bytes"
+	MeasurePIDs      = "pids"
+	MeasureTreeBytes = "tree_bytes" // growth
+	MeasureTreeFiles = "tree_files" // growth
+	MeasureTreeDepth = "tree_depth"
+	MeasureHostFree  = "host_free_bytes" // Allowed is the least
+	MeasureOutput    = "output_bytes"
+)
 
 func (e *LimitError) Error() string {
 	if e.Detail == "" {
@@ -76,9 +93,14 @@ func (e *PolicyError) Error() string {
 type EndedError struct {
 	Code   int    // exit status by the engine's word, -1 when it gave none
 	Stderr string // the last of the guest's standard error, fit for a terminal
+	// Removed says that there is no such box any more: somebody else removed it.
+	Removed bool
 }
 
 func (e *EndedError) Error() string {
+	if e.Removed {
+		return "box ended: somebody else removed it"
+	}
 	text := fmt.Sprintf("box ended: its main process exited with status %d", e.Code)
 	if e.Stderr != "" {
 		text += ": " + e.Stderr

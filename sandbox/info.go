@@ -18,6 +18,8 @@ type Info struct {
 	// Security lists the engine's security options, e.g. "seccomp", "rootless".
 	Security                                    []string `json:"security"`
 	MemoryLimit, SwapLimit, PIDsLimit, CPULimit bool
+	// LiveRestore says that boxes outlive a restart of the engine.
+	LiveRestore bool `json:"live_restore"`
 }
 
 // Component is a program the engine consists of, e.g. runc.
@@ -47,6 +49,8 @@ type BoxDetails struct {
 	Runtime     string `json:"runtime"`
 	ImageID     string `json:"image_id"`
 	ImageDigest string `json:"image_digest"`
+	// OutputBytes is what all execs wrote so far, as far as the limit lets it through.
+	OutputBytes int64 `json:"output_bytes"`
 	// SeccompSHA256 is the hash of the system call filter the box was given.
 	SeccompSHA256 string `json:"seccomp_sha256"`
 }

@@ -59,7 +59,7 @@ func checkSocket(_ context.Context, x *examination) finding {
 }
 
 func checkComponents(_ context.Context, x *examination) finding {
-	var have, known []string
+	var have, known, fixed []string
 	for _, c := range x.info.Components {
 		have = append(have, c.Name+" "+c.Version)
 		for _, h := range holes {
@@ -70,6 +70,10 @@ func checkComponents(_ context.Context, x *examination) finding {
 			if !sure || !open {
 				continue
 			}
+			if h.backported(c.Version) {
+				fixed = append(fixed, h.ids)
+				continue
+			}
 			text := fmt.Sprintf("%s %s: %s (%s)", c.Name, c.Version, h.ids, h.allows)
 			if packaged(c.Version) {
 				text += ", unless the distribution's package has the fix"
@@ -77,11 +81,15 @@ func checkComponents(_ context.Context, x *examination) finding {
 			known = append(known, text)
 		}
 	}
+	if len(fixed) > 0 {
+		note := "the distribution's package has the fix of " + strings.Join(fixed, ", ")
+		have, fixed = append(have, note), []string{note}
+	}
 	switch {
 	case len(have) == 0:
 		return caution("", "the engine does not say which runc and containerd it uses")
 	case len(known) > 0:
-		return caution("update them, or run tasks with --runtime runsc", "%s", strings.Join(known, "; "))
+		return caution("update them, or run tasks with --runtime runsc", "%s", strings.Join(append(known, fixed...), "; "))
 	}
 	return pass("%s; no known holes among those doctor looks for", strings.Join(have, ", "))
 }
@@ -141,7 +149,15 @@ func checkRuntimes(_ context.Context, x *examination) finding {
 }
 
 func checkStorage(_ context.Context, x *examination) finding {
-	return pass("%s in %s", x.info.StorageDriver, x.info.RootDir)
+	return pass("%s in %s; a quota of its own is not needed: roots are read-only, and the growth of trees is measured", x.info.StorageDriver, x.info.RootDir)
+}
+
+// checkRestarts only tells: a run whose engine goes away ends either way.
+func checkRestarts(_ context.Context, x *examination) finding {
+	if x.info.LiveRestore {
+		return pass("live restore is on: boxes outlive a restart of the engine, and the next start or \"sandboxrun reap\" removes them")
+	}
+	return pass("live restore is off: boxes end with the engine")
 }
 
 // has reports whether the engine names a security option.

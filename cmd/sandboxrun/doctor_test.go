@@ -91,6 +91,9 @@ func TestDoctorTellsWhatIsWrongWithAnEngine(t *testing.T) {
 		{"root", "user namespaces", func(i *sandbox.Info) { i.Security = []string{"seccomp"} }, levelCaution, "off"},
 		{"gVisor", "sandbox runtime", func(*sandbox.Info) {}, levelPass, "runsc"},
 		{"no gVisor", "sandbox runtime", func(i *sandbox.Info) { i.Runtimes = []string{"runc"} }, levelCaution, "kernel"},
+		{"tier of a rootless engine", "isolation tier", func(*sandbox.Info) {}, levelPass, "userns"},
+		{"tier of runsc by default", "isolation tier", func(i *sandbox.Info) { i.DefaultRun = "runsc" }, levelPass, "runsc (runtime runsc)"},
+		{"tier of a plain engine", "isolation tier", func(i *sandbox.Info) { i.Security = nil }, levelCaution, "runc (runtime runc"},
 		{"foreign processor", "engine platform", func(i *sandbox.Info) { i.Arch = "s390x" }, levelFail, "cannot run"},
 		{"remote engine", "engine socket", func(i *sandbox.Info) { i.Endpoint = "tcp://10.0.0.1:2375" }, levelCaution, "tcp://"},
 		{"open socket", "engine socket", func(*sandbox.Info) {}, levelCaution, "/dev/null"}, // writable by everybody
@@ -104,6 +107,17 @@ func TestDoctorTellsWhatIsWrongWithAnEngine(t *testing.T) {
 				t.Errorf("%s: %s %q, want %s and %q", tc.check, f.Level, f.Message, tc.want, tc.says)
 			}
 		})
+	}
+}
+
+func TestDoctorFailsBelowTheRequiredTier(t *testing.T) {
+	t.Parallel()
+	for required, want := range map[sandbox.Tier]level{"": levelPass, sandbox.TierUserns: levelPass, sandbox.TierRunsc: levelFail} {
+		x := &examination{config: runner.DefaultConfig(), info: goodInfo()}
+		x.config.Box.RequireTier = required
+		if f := checkTier(t.Context(), x); f.Level != want || f.Level == levelFail && f.Hint == "" {
+			t.Errorf("required %q: %+v, want %s", required, f, want)
+		}
 	}
 }
 

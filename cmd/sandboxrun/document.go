@@ -24,16 +24,21 @@ func (p *program) document(v any) error {
 // errorDocument writes the document that tells of err instead of a result.
 func (p *program) errorDocument(err error) error {
 	b, _ := runner.ErrorDocument(err)
-	return p.documentText(b)
+	return p.documentText(p.secrets().JSON(b))
 }
 
 // documentText writes a document that ends in a newline: a copy to the output
 // file, when there is one, and one write to standard output. Both are tried. Of
 // two callers, a run that ends and a second signal, the later one does nothing.
+//
+// The later one waits, so that the process does not end in mid-document.
 func (p *program) documentText(b []byte) error {
-	if !p.written.CompareAndSwap(false, true) {
+	p.writing.Lock()
+	defer p.writing.Unlock()
+	if p.written {
 		return nil
 	}
+	p.written = true
 	if p.compact {
 		var line bytes.Buffer
 		if err := json.Compact(&line, b); err != nil {

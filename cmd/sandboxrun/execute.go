@@ -28,16 +28,21 @@ With --session the task begins a session, or goes on with one: in a new box, wit
 the agent's own conversation so far and the files that the last run left. --retry
 goes back to before a run of it. One run of a session at a time.
 
-The first SIGINT or SIGTERM stops the run and still gives its result; the second
-ends the program at once.
+With --require-tier, or box.require_tier in the configuration or the task, a run
+whose boxes would be less isolated is refused before anything is made. The
+strictest of the three counts; the result's box.tier says what it was.
+
+The first SIGINT, SIGTERM or SIGHUP stops the run and still gives its result; the
+second ends the program at once, with an error document.
 
 Exit codes: 0 success, 1 internal error, 2 invalid input or usage, 3 partial,
-4 failed, 5 engine not there or broken, 6 stopped by a limit, 130 and 143
-interrupted.
+4 failed, 5 engine not there or broken, 6 stopped by a limit, 129, 130
+and 143 interrupted.
 
 Examples:
    sandboxrun execute task.json
    sandboxrun execute --quiet --output result.json task.json
+   sandboxrun execute --require-tier runc task.json
    sandboxrun execute --events - task.json
    sandboxrun execute --session fix-login task.json
    sandboxrun execute - < task.json`,
@@ -144,11 +149,19 @@ func (e *execution) abandon(ctx context.Context, why error) {
 	id := e.runID()
 	if id != "" {
 		why = fmt.Errorf("run %s was given up: %w", id, why)
+	}
+	// At the same time: a hung engine must not cost the document, nor a reader
+	// who does not read the removal.
+	var both sync.WaitGroup
+	both.Go(func() {
+		if err := e.p.errorDocument(why); err != nil {
+			e.p.notef("%v", err)
+		}
+	})
+	if id != "" {
 		if err := e.p.removeBoxes(ctx, id); err != nil {
 			e.p.notef("boxes of run %s may be left: %v; run \"sandboxrun reap\"", id, err)
 		}
 	}
-	if err := e.p.errorDocument(why); err != nil {
-		e.p.notef("%v", err)
-	}
+	both.Wait()
 }

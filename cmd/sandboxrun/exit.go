@@ -72,5 +72,5 @@ func (p *program) explain(err error) {
 // notef writes one line about this program itself to standard error.
 func (p *program) notef(format string, args ...any) {
 	// Nobody is left to tell when standard error is gone.
-	_, _ = fmt.Fprintf(p.stderr, "sandboxrun: %s\n", printable(fmt.Sprintf(format, args...)))
+	_, _ = fmt.Fprintf(p.stderr, "sandboxrun: %s\n", printable(p.secrets().String(fmt.Sprintf(format, args...))))
 }

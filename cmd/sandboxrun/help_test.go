@@ -27,6 +27,8 @@ var notRun = map[string]string{
 	"sandboxrun demo --dir /tmp/sandboxrun-demo":           "TestDemo runs it",
 	"sandboxrun doctor":                                    "its exit code depends on the machine",
 	"sandboxrun doctor --json":                             "its exit code depends on the machine",
+	"sandboxrun doctor --self-test":                        "its exit code depends on the machine",
+	"sandboxrun doctor --require-tier runsc":               "its exit code depends on the machine",
 	"sandboxrun plan --agent claude --land none task.json": "needs a task with an agent to mean anything",
 }
 

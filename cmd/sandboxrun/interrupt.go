@@ -14,15 +14,25 @@ import (
 // hardStopBound is how long a second signal still waits for boxes to go.
 const hardStopBound = 10 * time.Second
 
-// interruptible returns a context that the first SIGINT or SIGTERM ends with
-// the cause runner.Interrupted, which lets a run close its box, settle and
+// stopSignals are the signals that stop a run. A hang-up is none of them where
+// whoever started the program said so, as nohup does.
+func stopSignals() []os.Signal {
+	list := []os.Signal{syscall.SIGINT, syscall.SIGTERM}
+	if !signal.Ignored(syscall.SIGHUP) {
+		list = append(list, syscall.SIGHUP)
+	}
+	return list
+}
+
+// interruptible returns a context that the first of stopSignals ends with the
+// cause runner.Interrupted, which lets a run close its box, settle and
 // report. The second one gives up waiting: hard (nil for nothing to do) gets
 // hardStopBound to remove what is left, then the process ends with 128 plus the
 // signal. The returned function stops listening.
 func (p *program) interruptible(ctx context.Context, hard func(context.Context, error)) (context.Context, func()) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	signals := make(chan os.Signal, 2)
-	signal.Notify(signals, syscall.SIGINT, syscall.SIGTERM)
+	signal.Notify(signals, stopSignals()...)
 	quit := make(chan struct{})
 	var wg sync.WaitGroup
 	wg.Go(func() {
@@ -56,8 +66,18 @@ func (p *program) hardStop(ctx context.Context, sig syscall.Signal, hard func(co
 	p.notef("%s again: ending at once", signalName(sig))
 	if hard != nil {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), hardStopBound)
-		hard(ctx, runner.Interrupted{Signal: sig})
-		cancel()
+		defer cancel()
+		done := make(chan struct{})
+		go func() {
+			defer close(done)
+			hard(ctx, runner.Interrupted{Signal: sig})
+		}()
+		// An engine, or a reader of standard output, may hang: what is not done
+		// by then is left to the next start.
+		select {
+		case <-done:
+		case <-ctx.Done():
+		}
 	}
 	p.exit(128 + int(sig))
 }

@@ -14,6 +14,7 @@ func main() { os.Exit(mainCode()) }
 
 // mainCode is main without its end, so that tests can run it as a command.
 func mainCode() int {
+	boundMemory()
 	// A reader that goes away early must not kill the run: with a handler
 	// installed a write to a closed pipe is an error instead of a signal.
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)

@@ -10,6 +10,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"sandboxrun/runner"
+	"sandboxrun/sandbox"
 )
 
 // maxTaskRead bounds what is read of a task, in bytes. It is more than a task may
@@ -29,6 +30,7 @@ func (p *program) overrideFlags() []cli.Flag {
 		&cli.StringFlag{Name: "land", Usage: "what becomes of the change: branch or none"},
 		&cli.StringFlag{Name: "image", Usage: "image of the box"},
 		&cli.StringFlag{Name: "runtime", Usage: "OCI runtime of the box, by its name in the engine"},
+		requireTierFlag,
 		&cli.StringSliceFlag{Name: "allow-host", Usage: "`HOST` that setup commands may reach (repeatable)"},
 		&cli.StringFlag{Name: "approve", Usage: "what the agent's tool calls get: auto, ask (at this terminal) or deny"},
 	}
@@ -55,7 +57,7 @@ func (p *program) compile(c *cli.Context) (*runner.Plan, error) {
 	return runner.Compile(task, cfg, runner.Overrides{
 		Agent: c.String("agent"), Variant: c.String("variant"), Model: c.String("model"),
 		Base: c.String("base"), Session: c.String("session"), Retry: c.String("retry"), ForceWhenDirty: c.Bool("force-when-dirty"),
-		Land: runner.Land(c.String("land")), Image: c.String("image"), Runtime: c.String("runtime"),
+		Land: runner.Land(c.String("land")), Image: c.String("image"), Runtime: c.String("runtime"), RequireTier: sandbox.Tier(c.String(requireTierFlag.Name)),
 		AllowHosts: c.StringSlice("allow-host"), Approve: runner.Approval(c.String("approve")),
 	})
 }

@@ -13,6 +13,7 @@ no repository is opened.
 
 Examples:
    sandboxrun plan task.json
+   sandboxrun plan --require-tier runsc task.json
    sandboxrun plan --agent claude --land none task.json`,
 		Flags: p.overrideFlags(),
 		Action: func(c *cli.Context) error {

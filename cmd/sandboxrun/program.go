@@ -4,7 +4,6 @@ import (
 	"context"
 	"io"
 	"sync"
-	"sync/atomic"
 
 	"github.com/urfave/cli/v2"
 
@@ -25,8 +24,10 @@ type program struct {
 	documents bool
 	output    string // file that gets a copy of the document
 	compact   bool   // the document is one line, because events share its stream
-	written   atomic.Bool
+	writing   sync.Mutex
+	written   bool
 
+	hidden hidden     // what must not be shown
 	screen sync.Mutex // held while something draws on standard error
 }
 
@@ -55,7 +56,7 @@ func (p *program) app() *cli.App {
 		Commands: []*cli.Command{
 			p.executeCommand(), p.planCommand(), p.runsCommand(), p.sessionsCommand(), p.applyCommand(),
 			p.agentsCommand(), p.profilesCommand(), p.imageCommand(), p.doctorCommand(), p.reapCommand(),
-			p.schemaCommand(), p.versionCommand(), p.demoCommand(), p.guestCommand(),
+			p.schemaCommand(), p.versionCommand(), p.demoCommand(), p.guestCommand(), p.lookCommand(),
 		},
 	}
 	complete(app.Commands)
@@ -69,8 +70,8 @@ checked in a fresh container, and comes back as one JSON document and one new
 branch; the repository's own branch, index and files stay as they are.
 
 Exit codes: 0 success, 1 internal error, 2 invalid input or usage, 3 partial,
-4 failed, 5 engine not there or broken, 6 stopped by a limit, 130 and 143
-interrupted by SIGINT and SIGTERM.
+4 failed, 5 engine not there or broken, 6 stopped by a limit, 129, 130
+and 143 interrupted by SIGHUP, SIGINT and SIGTERM.
 
 Start here:
    sandboxrun doctor

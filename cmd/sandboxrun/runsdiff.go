@@ -29,7 +29,7 @@ func (p *program) runsDiff(c *cli.Context) error {
 		return err
 	}
 	if _, err := os.Stat(dir.PatchPath()); os.IsNotExist(err) {
-		return &runner.InputError{Message: "run " + dir.ID() + " has no patch", Hint: "it changed nothing, or has not come that far"}
+		return &runner.InputError{Message: "run " + dir.ID() + " has no patch", Hint: "it changed nothing, has not come that far, or its change holds a secret"}
 	}
 	return p.printPatch(dir.PatchPath())
 }

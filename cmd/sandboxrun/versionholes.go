@@ -1,6 +1,7 @@
 package main
 
 import (
+	"strconv"
 	"strings"
 
 	"golang.org/x/mod/semver"
@@ -27,6 +28,34 @@ var holes = []hole{
 	{"containerd", "CVE-2024-25621", []string{"v1.7.29", "v2.0.7", "v2.1.5", "v2.2.0"},
 		"access of other local users to containerd's directories",
 		"cve.org record CVE-2024-25621"},
+}
+
+// backport is a distribution's package that has the fix of a hole without its
+// number.
+type backport struct {
+	component, ids string
+	upstream       string // version the package is made of
+	mark           string // what its revision holds, before a number
+	since          int    // first revision with the fix
+	source         string
+}
+
+// backports are those doctor knows of.
+var backports = []backport{
+	{"runc", "CVE-2024-21626", "1.1.5", "+deb12u", 1, "Debian's changelog of runc 1.1.5+ds1-1+deb12u1"},
+}
+
+// backported says whether a version is a package with the fix of h.
+func (h hole) backported(version string) bool {
+	for _, b := range backports {
+		_, revision, ok := strings.Cut(version, b.mark)
+		if b.component != h.component || b.ids != h.ids || !ok || canonical(version) != "v"+b.upstream {
+			continue
+		}
+		n, err := strconv.Atoi(revision)
+		return err == nil && n >= b.since
+	}
+	return false
 }
 
 // in reports whether a component's version, as the engine names it, is older

@@ -54,3 +54,18 @@ func TestHolesListFixesInAscendingOrder(t *testing.T) {
 		}
 	}
 }
+
+func TestPackagesWithTheFixOfAHoleAreKnown(t *testing.T) {
+	t.Parallel()
+	for version, want := range map[string]bool{
+		"1.1.5+ds1-1+deb12u1": true, "1.1.5+ds1-1+deb12u2": true, "1.1.5+ds1-1+deb12u0": false, "1.1.5+ds1-1": false, "1.1.5": false,
+		"1.1.4+ds1-1+deb12u1": false, "1.1.5+ds1-1+deb12ux": false,
+	} {
+		if got := holes[0].backported(version); got != want {
+			t.Errorf("%s of %s: %v", holes[0].ids, version, got)
+		}
+		if holes[1].backported(version) {
+			t.Errorf("%s has the fix of %s", version, holes[1].ids)
+		}
+	}
+}

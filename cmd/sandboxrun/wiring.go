@@ -70,7 +70,7 @@ func (p *program) runnerWith(cfg runner.Config, getenv func(string) string, boxe
 		asker, hangUp = p.newAsker()
 	}
 	r := runner.New(runner.Options{
-		Asker: asker,
+		Asker: asker, Waiting: func(message string) { p.notef("%s", message) },
 		State: st, Config: cfg, Engine: eng, GuestBinary: guest, CABundle: images.HostCAPath(getenv), Getenv: getenv, Layout: layout, Version: buildVersion().Version,
 	})
 	return r, func() {

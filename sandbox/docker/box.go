@@ -70,7 +70,11 @@ func newBox(ctx context.Context, e *Engine, s sandbox.Spec, img image) *box {
 }
 
 // Details says what the engine made; see sandbox.Details.
-func (b *box) Details() sandbox.BoxDetails { return b.details }
+func (b *box) Details() sandbox.BoxDetails {
+	d := b.details
+	d.OutputBytes = min(b.output.used.Load(), b.output.limit)
+	return d
+}
 
 // Close removes the box; see sandbox.Sandbox. The end of ctx does not shorten
 // it: removal has time limits of its own.

@@ -29,6 +29,7 @@ const (
 type counters struct {
 	pid          int           // of the main process, 0 when it is not on this machine
 	memory, pids string        // paths, "" when not readable
+	procs        string        // path of the list of the box's processes, "" likewise
 	located      chan struct{} // closed when it is known whether they are
 }
 
@@ -83,11 +84,13 @@ func (c *counters) locate(pid int, id string) {
 		case controllers == "" && c.memory == "" && c.pids == "":
 			// On a mixed system this line is there too, without controllers.
 			c.memory = readable(filepath.Join(cgroupFS, path, "memory.events"))
+			c.procs = readable(filepath.Join(cgroupFS, path, "cgroup.procs"))
 			c.pids = readable(filepath.Join(cgroupFS, path, "pids.events"))
 		case controllers == "memory":
 			c.memory = readable(filepath.Join(cgroupFS, "memory", path, "memory.oom_control"))
 		case controllers == "pids":
 			c.pids = readable(filepath.Join(cgroupFS, "pids", path, "pids.events"))
+			c.procs = readable(filepath.Join(cgroupFS, "pids", path, "cgroup.procs"))
 		}
 	}
 }
@@ -102,10 +105,11 @@ func (c *counters) check(b *box) {
 	if count(c.memory, "oom_kill") > 0 {
 		b.end(memoryLimit(b.spec.Limits))
 	}
-	if count(c.pids, "max") > 0 {
+	if refused := count(c.pids, "max"); refused > 0 {
+		most := b.spec.Limits.PIDs
 		b.end(&sandbox.LimitError{
-			Limit:  sandbox.LimitPIDs,
-			Detail: fmt.Sprintf("more than %d processes and threads", b.spec.Limits.PIDs),
+			Limit: sandbox.LimitPIDs, Which: sandbox.MeasurePIDs, Allowed: most, Measured: most + 1,
+			Detail: fmt.Sprintf("more than %d processes and threads, asked for %d times", most, refused),
 		})
 	}
 }
@@ -141,5 +145,8 @@ func (b *box) awaitOOM() {
 }
 
 func memoryLimit(l sandbox.Limits) error {
-	return &sandbox.LimitError{Limit: sandbox.LimitMemory, Detail: fmt.Sprintf("more than %d bytes of memory", l.MemoryBytes)}
+	return &sandbox.LimitError{
+		Limit: sandbox.LimitMemory, Which: sandbox.MeasureMemory, Allowed: l.MemoryBytes, Measured: l.MemoryBytes + 1,
+		Detail: fmt.Sprintf("more than %d bytes of memory", l.MemoryBytes),
+	}
 }

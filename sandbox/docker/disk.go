@@ -16,14 +16,13 @@ import (
 
 const (
 	// diskTick is the pause between two looks at the free space, which are cheap.
-	diskTick = 250 * time.Millisecond
+	diskTick = 100 * time.Millisecond
 	// diskRest is how many times its own duration a walk is followed by none,
-	// unless the filesystem loses space quickly.
+	// unless the filesystem loses so much space that the limit may be near.
 	diskRest = 10
-	// diskRestMax bounds that rest.
-	diskRestMax = 5 * time.Second
-	// diskShare of a limit lost by the filesystem calls for a walk at once.
-	diskShare = 16
+	// diskRestMax bounds that rest: with a walk it is less than two seconds, in
+	// trees that can be walked in one.
+	diskRestMax = time.Second
 	// diskFailures is how many failed walks in a row are forgiven. A tree that
 	// cannot be measured cannot be limited.
 	diskFailures = 3
@@ -31,37 +30,47 @@ const (
 
 // disk watches how much the tree grows. The files of a box may be anywhere in
 // it, so its own directory is summed: the upper layer of an overlay, else all of
-// the tree. What is deleted but still open is not in the sum; the floor for free
-// space, and the limit on the size of a file, bound that.
+// the tree. What is deleted but still open is in no directory; it is looked for
+// when the filesystem has lost more than the tree has gained.
 type disk struct {
 	root   *os.File
 	limits sandbox.Limits
+	held   func() usage // deleted files that processes of the box hold open; nil where nobody can know
 
 	ready    chan struct{} // closed when start and failed are known
 	start    usage
+	startAt  usage // free space when start was measured
 	failed   error
-	measures sync.Mutex // one walk at a time
+	measures sync.Mutex // one walk at a time; guards last
+	last     look
+}
+
+// look is what a walk found out.
+type look struct {
+	grown, free usage
+	cost        time.Duration
+	next        time.Time // when the rest is over
 }
 
 // watchDisk begins with measuring the tree as it is; measured waits for that.
 func (b *box) watchDisk(t sandbox.Tree, l sandbox.Limits) {
 	d := &b.disk
-	d.limits, d.ready = l, make(chan struct{})
+	d.limits, d.ready, d.held = l, make(chan struct{}), b.counters.held
 	b.work.Go(func() {
 		d.root, d.failed = openDir(cmp.Or(t.Dir, t.Upper))
-		var cost time.Duration
 		if d.failed == nil {
 			defer d.root.Close()
 			begin := time.Now()
+			d.startAt = d.free()
 			d.start, d.failed = measure(b.life, d.root, usage{})
-			cost = time.Since(begin)
+			d.last = look{free: d.startAt, cost: time.Since(begin)}
 		}
 		if d.failed == nil {
 			d.failed = d.checkFree()
 		}
 		close(d.ready)
 		if d.failed == nil {
-			d.watch(b, cost)
+			d.watch(b)
 		}
 		// A walk that check asked for may still use the directory.
 		d.measures.Lock()
@@ -81,9 +90,9 @@ func (d *disk) measured(ctx context.Context) error {
 }
 
 // watch looks at the free space at every tick, and walks the tree when the last
-// walk has been rested from or the space goes down quickly.
-func (d *disk) watch(b *box, cost time.Duration) {
-	last, next, failures := d.free(), time.Now(), 0
+// walk has been rested from or the limit may be near.
+func (d *disk) watch(b *box) {
+	failures := 0
 	for {
 		wait(b.life, diskTick)
 		if b.life.Err() != nil {
@@ -93,15 +102,10 @@ func (d *disk) watch(b *box, cost time.Duration) {
 			b.end(err)
 			return
 		}
-		free, now := d.free(), time.Now()
-		hurry := last.bytes-free.bytes > d.limits.DiskBytes/diskShare || last.inodes-free.inodes > d.limits.DiskInodes/diskShare
-		if now.Before(next) && !(hurry && now.After(next.Add(-rest(cost)+2*cost))) {
+		if !d.due() {
 			continue
 		}
-		err := d.check(b)
-		cost, last = time.Since(now), free
-		next = time.Now().Add(rest(cost))
-		if err == nil {
+		if err := d.check(b); err == nil {
 			failures = 0
 		} else if failures++; failures == diskFailures {
 			b.end(fmt.Errorf("measure the tree: %w", err))
@@ -109,7 +113,25 @@ func (d *disk) watch(b *box, cost time.Duration) {
 	}
 }
 
-func rest(cost time.Duration) time.Duration { return min(diskRest*cost, diskRestMax) }
+// due says that it is time for a walk: the last has been rested from, or the
+// limit may be near.
+func (d *disk) due() bool {
+	d.measures.Lock()
+	defer d.measures.Unlock()
+	now := time.Now()
+	return !now.Before(d.last.next) || d.near() && now.After(d.last.next.Add(2*d.last.cost-d.last.rest()))
+}
+
+// near says that the filesystem has lost so much since the last walk that the
+// tree may have used up half of what it had left.
+func (d *disk) near() bool {
+	free := d.free()
+	lost := usage{bytes: d.last.free.bytes - free.bytes, inodes: d.last.free.inodes - free.inodes}
+	return 2*lost.bytes > d.limits.DiskBytes-d.last.grown.bytes || 2*lost.inodes > d.limits.DiskInodes-d.last.grown.inodes
+}
+
+// rest is for how long after a walk there is no other without need.
+func (l look) rest() time.Duration { return min(diskRest*l.cost, diskRestMax) }
 
 // check walks the tree now and ends the box when it has grown too much.
 func (d *disk) check(b *box) error {
@@ -118,20 +140,37 @@ func (d *disk) check(b *box) error {
 	if b.life.Err() != nil {
 		return nil
 	}
-	allowed := usage{bytes: d.start.bytes + d.limits.DiskBytes, inodes: d.start.inodes + d.limits.DiskInodes}
-	now, err := measure(b.life, d.root, allowed)
-	var detail string
+	begin := time.Now()
+	l := look{free: d.free()}
+	now, err := measure(b.life, d.root, usage{bytes: d.start.bytes + d.limits.DiskBytes, inodes: d.start.inodes + d.limits.DiskInodes})
+	if errors.Is(err, errDeep) {
+		b.end(&sandbox.LimitError{Limit: sandbox.LimitDisk, Which: sandbox.MeasureTreeDepth, Allowed: maxDepth, Measured: maxDepth + 1, Detail: err.Error()})
+		return nil
+	}
+	l.grown = usage{bytes: now.bytes - d.start.bytes, inodes: now.inodes - d.start.inodes}
+	detail := ""
+	if lost := d.startAt.bytes - l.free.bytes; err == nil && d.held != nil && lost-l.grown.bytes > d.limits.DiskBytes/2 {
+		held := d.held()
+		if held.bytes > 0 {
+			detail = fmt.Sprintf(", %d of them in deleted files that are still open", held.bytes)
+		}
+		l.grown.bytes, l.grown.inodes = l.grown.bytes+held.bytes, l.grown.inodes+held.inodes
+	}
+	l.cost = time.Since(begin)
+	l.next = time.Now().Add(l.rest())
+	d.last = l
+	limit := &sandbox.LimitError{Limit: sandbox.LimitDisk}
 	switch {
-	case errors.Is(err, errDeep):
-		detail = err.Error()
-	case now.bytes > allowed.bytes:
-		detail = fmt.Sprintf("the tree grew by more than %d bytes", d.limits.DiskBytes)
-	case now.inodes > allowed.inodes:
-		detail = fmt.Sprintf("the tree grew by more than %d files", d.limits.DiskInodes)
+	case l.grown.bytes > d.limits.DiskBytes:
+		limit.Which, limit.Allowed, limit.Measured = sandbox.MeasureTreeBytes, d.limits.DiskBytes, l.grown.bytes
+		limit.Detail = fmt.Sprintf("the tree grew by at least %d bytes%s; %d are allowed", l.grown.bytes, detail, d.limits.DiskBytes)
+	case l.grown.inodes > d.limits.DiskInodes:
+		limit.Which, limit.Allowed, limit.Measured = sandbox.MeasureTreeFiles, d.limits.DiskInodes, l.grown.inodes
+		limit.Detail = fmt.Sprintf("the tree grew by at least %d files; %d are allowed", l.grown.inodes, d.limits.DiskInodes)
 	default:
 		return err
 	}
-	b.end(&sandbox.LimitError{Limit: sandbox.LimitDisk, Detail: detail})
+	b.end(limit)
 	return nil
 }
 
@@ -147,7 +186,7 @@ func (d *disk) free() usage {
 func (d *disk) checkFree() error {
 	if free := d.free().bytes; free < d.limits.FreeBytes {
 		return &sandbox.LimitError{
-			Limit:  sandbox.LimitDisk,
+			Limit: sandbox.LimitDisk, Which: sandbox.MeasureHostFree, Allowed: d.limits.FreeBytes, Measured: free,
 			Detail: fmt.Sprintf("the host has %d bytes free, less than the %d it must keep", free, d.limits.FreeBytes),
 		}
 	}

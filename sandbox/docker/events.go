@@ -2,7 +2,6 @@ package docker
 
 import (
 	"context"
-	"errors"
 	"strconv"
 	"sync"
 	"time"
@@ -157,14 +156,16 @@ func (b *box) ended(code int) {
 func (b *box) noticeEnd() { b.noticeEndWithin(2 * time.Second) }
 
 func (b *box) noticeEndWithin(patience time.Duration) {
+	ctx, cancel := context.WithTimeout(b.life, patience+b.engine.timeouts.Call)
+	defer cancel()
 	for pause := time.Millisecond; pause < patience; pause *= 2 {
-		if b.life.Err() != nil {
+		if ctx.Err() != nil {
 			return
 		}
-		made, err := b.inspect(b.life)
-		if gone := errdefs.IsNotFound(err); gone || err == nil && made.State != nil && !made.State.Running && made.State.Status != "created" {
+		made, err := b.inspect(ctx)
+		if gone := errdefs.IsNotFound(err); gone || err == nil && !made.State.Running && made.State.Status != "created" {
 			if gone {
-				b.end(errors.New("box was removed by somebody else"))
+				b.end(&sandbox.EndedError{Code: -1, Removed: true})
 				return
 			}
 			if made.State.OOMKilled {
@@ -173,6 +174,6 @@ func (b *box) noticeEndWithin(patience time.Duration) {
 			b.ended(made.State.ExitCode)
 			return
 		}
-		wait(b.life, pause)
+		wait(ctx, pause)
 	}
 }

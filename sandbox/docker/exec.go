@@ -118,7 +118,10 @@ func (b *box) converse(stream types.HijackedResponse, id string, ended <-chan st
 	if limit, ok := errors.AsType[*sandbox.LimitError](err); ok {
 		b.end(limit)
 	}
-	return err
+	if _, ours := errors.AsType[*sinkError](err); ours || err == nil {
+		return err
+	}
+	return b.engine.explain("read output", err)
 }
 
 // awaitOutput waits for the reader. It learns of the end of the process from

@@ -12,6 +12,8 @@ import (
 	"github.com/containerd/errdefs"
 	"github.com/docker/docker/api/types/container"
 	"golang.org/x/sys/unix"
+
+	"sandboxrun/sandbox"
 )
 
 const (
@@ -60,7 +62,7 @@ func (b *box) exitState(id string, ended <-chan struct{}) (container.ExecInspect
 			}
 		case !state.Running:
 			if state.ExitCode == 0 && state.Pid == 0 {
-				return state, errNoExit
+				return state, &sandbox.EngineError{Op: "inspect exec", Err: errNoExit}
 			}
 			return state, nil
 		default:

@@ -1,6 +1,7 @@
 package docker
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -54,11 +55,16 @@ func (b *box) attach(ctx context.Context) error {
 	b.work.Go(func() {
 		err := splitFrames(stream.Reader, dropping{g.in}, &g.stderr)
 		if errors.Is(err, errFrame) {
-			b.end(fmt.Errorf("read from guest: %w", err))
+			b.end(&sandbox.EngineError{Op: "read from guest", Err: err})
 		}
-		// Whatever ended the stream, to a reader the box is gone.
-		g.in.Close()
 		b.noticeEnd()
+		if b.life.Err() == nil {
+			// The box is there and its tunnel is not: nothing in it can work.
+			err = cmp.Or(err, io.EOF)
+			b.end(&sandbox.UnavailableError{Op: "read from guest", Err: err, Hint: e.hint(err)})
+		}
+		// Last, so that a reader who sees the end can learn why.
+		g.in.Close()
 	})
 	return nil
 }

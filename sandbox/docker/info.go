@@ -45,6 +45,7 @@ func (e *Engine) Info(ctx context.Context) (sandbox.Info, error) {
 		SwapLimit:     about.SwapLimit,
 		PIDsLimit:     about.PidsLimit,
 		CPULimit:      about.CPUCfsQuota,
+		LiveRestore:   about.LiveRestoreEnabled,
 	}
 	if isPodman(version) {
 		info.Name = podman

@@ -2,11 +2,8 @@ package docker
 
 import (
 	"context"
-	"errors"
 
 	"github.com/docker/docker/api/types"
-
-	"sandboxrun/sandbox"
 )
 
 // missedPings is how many signs of life in a row may fail: one can be an
@@ -14,8 +11,8 @@ import (
 const missedPings = 2
 
 // watchEngine asks the engine for signs of life while the box is open, and
-// ends the box with *sandbox.UnavailableError when there are none: an exec of a
-// hung engine would otherwise wait for ever.
+// ends the box with *sandbox.UnavailableError, or *sandbox.EngineError, when
+// there are none: an exec of a hung engine would otherwise wait for ever.
 func (b *box) watchEngine() {
 	e := b.engine
 	b.work.Go(func() {
@@ -28,13 +25,12 @@ func (b *box) watchEngine() {
 			_, err := ask(b.life, e, "watch engine", e.timeouts.Ping, func(ctx context.Context) (types.Ping, error) {
 				return e.client.Ping(ctx)
 			})
-			var lost *sandbox.UnavailableError
-			if !errors.As(err, &lost) {
+			if err == nil {
 				missed = 0
 				continue
 			}
 			if missed++; missed >= missedPings {
-				b.end(lost)
+				b.end(err)
 				return
 			}
 		}

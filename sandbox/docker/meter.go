@@ -38,7 +38,7 @@ func (w *meteredWriter) Write(p []byte) (int, error) {
 		return n, err
 	}
 	return n, &sandbox.LimitError{
-		Limit:  sandbox.LimitOutput,
+		Limit: sandbox.LimitOutput, Which: sandbox.MeasureOutput, Allowed: w.meter.limit, Measured: w.meter.limit + over,
 		Detail: fmt.Sprintf("more than %d bytes of output", w.meter.limit),
 	}
 }

@@ -8,9 +8,11 @@ import (
 	"math"
 	"time"
 
+	"github.com/containerd/errdefs"
 	"github.com/docker/docker/api/types/container"
 
 	"sandboxrun/sandbox"
+	"sandboxrun/step"
 )
 
 // Open creates and starts a box; see sandbox.Engine. The context bounds Open
@@ -69,11 +71,14 @@ func (b *box) build(ctx context.Context, img image, about sandbox.Info) error {
 	b.watchDisk(b.spec.Tree, b.spec.Limits)
 	if b.spec.Tree.Dir == "" {
 		b.volume = volumeName(b.spec.Owner, b.spec.Role)
-		if err := e.createVolume(ctx, b.spec, now); err != nil {
+		err := step.Do(ctx, sandbox.StepVolume, b.volume, func() error { return e.createVolume(ctx, b.spec, now) })
+		if err != nil {
 			return err
 		}
 	}
+	done := step.Begin(ctx, sandbox.StepCreate, r.Name)
 	made, err := b.create(ctx, r)
+	done(err)
 	if err != nil {
 		return err
 	}
@@ -94,13 +99,15 @@ func (b *box) build(ctx context.Context, img image, about sandbox.Info) error {
 			return err
 		}
 	}
-	if err := b.attach(ctx); err != nil {
+	err = step.Do(ctx, sandbox.StepAttach, b.container, func() error { return b.attach(ctx) })
+	if err != nil {
 		return err
 	}
 	if err := b.disk.measured(ctx); err != nil {
 		return err
 	}
-	if err := b.start(ctx); err != nil {
+	err = step.Do(ctx, sandbox.StepStart, b.container, func() error { return b.start(ctx) })
+	if err != nil {
 		return err
 	}
 	b.watchCounters()
@@ -111,6 +118,9 @@ func (b *box) build(ctx context.Context, img image, about sandbox.Info) error {
 	return nil
 }
 
+// errNothing is an answer of the engine in which nothing is said.
+var errNothing = errors.New("the answer is empty")
+
 // create makes the container and returns what the engine says it made. When the
 // answer was lost the container may exist all the same, so it is named for
 // removal before it is asked for; a conflict means that the name is another
@@ -120,10 +130,17 @@ func (b *box) create(ctx context.Context, r recipe) (container.InspectResponse, 
 	e := b.engine
 	b.container = r.Name
 	answer, err := ask(ctx, e, "create container", e.timeouts.Create, func(ctx context.Context) (container.CreateResponse, error) {
-		return e.client.ContainerCreate(ctx, r.Config, r.Host, r.Network, nil, r.Name)
+		answer, err := e.client.ContainerCreate(ctx, r.Config, r.Host, r.Network, nil, r.Name)
+		if err == nil && answer.ID == "" {
+			err = errNothing
+		}
+		return answer, err
 	})
 	if nameInUse(err) {
 		b.container, b.volume = "", ""
+	}
+	if errdefs.IsNotFound(err) {
+		return none, &sandbox.ImageError{Image: b.spec.Image, Reason: "went away while it was being used", Hint: "build or pull it again"}
 	}
 	if err != nil {
 		return none, err
@@ -135,7 +152,11 @@ func (b *box) create(ctx context.Context, r recipe) (container.InspectResponse, 
 func (b *box) inspect(ctx context.Context) (container.InspectResponse, error) {
 	e := b.engine
 	return ask(ctx, e, "inspect container", e.timeouts.Call, func(ctx context.Context) (container.InspectResponse, error) {
-		return e.client.ContainerInspect(ctx, b.container)
+		made, err := e.client.ContainerInspect(ctx, b.container)
+		if err == nil && (made.ContainerJSONBase == nil || made.State == nil) {
+			err = errNothing
+		}
+		return made, err
 	})
 }
 

@@ -9,13 +9,35 @@ import (
 	"github.com/docker/docker/api/types/volume"
 )
 
+// reapRounds is how often Reap looks anew while volumes are in use.
+const reapRounds = 3
+
 // Reap removes what crashed runners of this instance left; see sandbox.Engine.
 // Labels can come from an image, so a thing must have our name as well as our
 // labels.
+//
+// The engine may still be at work on the last request of a runner that was
+// killed: its container then appears after we looked, and holds its volume. So a
+// volume is not waited for with all of the time there is; it is looked again.
 func (e *Engine) Reap(ctx context.Context, alive func(owner string) bool) ([]string, error) {
 	if err := e.ready(ctx); err != nil {
 		return nil, err
 	}
+	clearing, cancel := e.teardown(ctx, e.timeouts.Teardown)
+	defer cancel()
+	var removed []string
+	for round := 1; ; round++ {
+		names, held, err := e.reapRound(ctx, clearing, alive)
+		removed = append(removed, names...)
+		if err == nil || !held || round == reapRounds || clearing.Err() != nil {
+			return removed, err
+		}
+	}
+}
+
+// reapRound lists everything once and removes what is dead. held says that a
+// volume could not be removed. Looking ends with ctx, clearing away with clearing.
+func (e *Engine) reapRound(ctx, clearing context.Context, alive func(owner string) bool) (removed []string, held bool, failed error) {
 	ours := filters.NewArgs(
 		filters.Arg("label", labelBox+"=1"),
 		filters.Arg("label", labelInstance+"="+e.instance),
@@ -24,28 +46,24 @@ func (e *Engine) Reap(ctx context.Context, alive func(owner string) bool) ([]str
 		return e.client.ContainerList(ctx, container.ListOptions{All: true, Filters: ours})
 	})
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	volumes, err := ask(ctx, e, "list volumes", e.timeouts.Call, func(ctx context.Context) (volume.ListResponse, error) {
 		return e.client.VolumeList(ctx, volume.ListOptions{Filters: ours})
 	})
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	dead := func(labels map[string]string) bool {
 		owner := labels[labelOwner]
 		return owner != "" && !alive(owner)
 	}
-	ctx, cancel := e.teardown(ctx, e.timeouts.Teardown)
-	defer cancel()
-	var removed []string
-	var failed error
 	for _, c := range boxes {
 		name := boxName(c.Labels[labelOwner], c.Labels[labelRole])
 		if len(c.Names) != 1 || c.Names[0] != "/"+name || !dead(c.Labels) {
 			continue
 		}
-		if err := e.removeContainer(ctx, c.ID); err != nil {
+		if err := e.removeContainer(clearing, c.ID); err != nil {
 			failed = errors.Join(failed, err)
 			continue
 		}
@@ -55,11 +73,17 @@ func (e *Engine) Reap(ctx context.Context, alive func(owner string) bool) ([]str
 		if v.Name != volumeName(v.Labels[labelOwner], v.Labels[labelRole]) || !dead(v.Labels) {
 			continue
 		}
-		if err := e.removeVolume(ctx, v.Name); err != nil {
-			failed = errors.Join(failed, err)
+		if err := e.reapVolume(clearing, v.Name); err != nil {
+			held, failed = true, errors.Join(failed, err)
 			continue
 		}
 		removed = append(removed, v.Name)
 	}
-	return removed, failed
+	return removed, held, failed
+}
+
+func (e *Engine) reapVolume(ctx context.Context, name string) error {
+	ctx, cancel := context.WithTimeoutCause(ctx, e.timeouts.Retry, &lateError{"removal", e.timeouts.Retry})
+	defer cancel()
+	return e.removeVolume(ctx, name)
 }

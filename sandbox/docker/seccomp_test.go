@@ -34,7 +34,7 @@ func TestSeccompProfileIsReadableAndStrict(t *testing.T) {
 	for _, name := range []string{
 		"mount", "umount2", "unshare", "setns", "bpf", "perf_event_open", "init_module", "kexec_load", "keyctl", "add_key",
 		"open_by_handle_at", "userfaultfd", "io_uring_setup", "pivot_root", "chroot", "reboot", "swapon", "clone", "clone3",
-		"quotactl", "syslog", "acct", "ptrace_unknown", "socket", "personality", "fsopen", "move_mount",
+		"quotactl", "syslog", "acct", "ptrace_unknown", "socket", "personality", "fsopen", "move_mount", "socketcall",
 	} {
 		if allowed[name] {
 			t.Errorf("%s is allowed", name)
@@ -49,5 +49,30 @@ func TestSeccompProfileIsReadableAndStrict(t *testing.T) {
 		return slices.Contains(s.Names, "clone3") && s.Action == specs.ActErrno && s.ErrnoRet != nil
 	}) {
 		t.Error("clone3 does not fail with ENOSYS, which the C library needs to fall back")
+	}
+}
+
+func TestSocketsAreOfFourFamilies(t *testing.T) {
+	t.Parallel()
+	text, _ := seccompProfile()
+	profile, err := seccomp.LoadProfile(text, &specs.Spec{Process: &specs.Process{}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var families []uint64
+	for _, rule := range profile.Syscalls {
+		if !slices.Contains(rule.Names, "socket") {
+			continue
+		}
+		if rule.Action != specs.ActAllow || len(rule.Args) != 1 || rule.Args[0].Index != 0 || rule.Args[0].Op != specs.OpEqualTo {
+			t.Fatalf("%+v", rule)
+		}
+		families = append(families, rule.Args[0].Value)
+	}
+	if len(profile.Architectures) != 1 {
+		t.Errorf("system calls of %v", profile.Architectures)
+	}
+	if !slices.Equal(families, []uint64{1, 2, 10, 16}) { // unix, inet, inet6, netlink
+		t.Errorf("families %v", families)
 	}
 }

@@ -8,8 +8,10 @@ import (
 
 	"github.com/containerd/errdefs"
 	"github.com/docker/docker/api/types/container"
+	"github.com/docker/docker/api/types/volume"
 
 	"sandboxrun/sandbox"
+	"sandboxrun/step"
 )
 
 // retryPause is the first pause between attempts to remove; it doubles.
@@ -38,10 +40,12 @@ func (b *box) remove(ctx context.Context) error {
 	b.tried = true
 	ctx, cancel := b.engine.teardown(ctx, limit)
 	defer cancel()
-	if err := b.engine.removeContainer(ctx, b.container); err != nil {
+	err := step.Do(ctx, sandbox.StepRemove, b.container, func() error { return b.engine.removeContainer(ctx, b.container) })
+	if err != nil {
 		return err
 	}
-	if err := b.engine.removeVolume(ctx, b.volume); err != nil {
+	err = step.Do(ctx, sandbox.StepRemoveVolume, b.volume, func() error { return b.engine.removeVolume(ctx, b.volume) })
+	if err != nil {
 		return err
 	}
 	b.removed = true
@@ -49,7 +53,8 @@ func (b *box) remove(ctx context.Context) error {
 }
 
 // removeContainer kills and removes a container with its anonymous volumes and
-// waits until the engine knows nothing of it.
+// waits until the engine knows nothing of it. That it has none to remove is not
+// taken for that: both ways of asking must agree.
 func (e *Engine) removeContainer(ctx context.Context, id string) error {
 	if id == "" {
 		return nil
@@ -58,18 +63,11 @@ func (e *Engine) removeContainer(ctx context.Context, id string) error {
 		err = order(ctx, e, "remove container", e.timeouts.Remove, func(ctx context.Context) error {
 			return e.client.ContainerRemove(ctx, id, container.RemoveOptions{Force: true, RemoveVolumes: true})
 		})
-		if errdefs.IsNotFound(err) {
-			return true, nil
-		}
-		if err != nil && !errdefs.IsConflict(err) {
+		if err != nil && !errdefs.IsConflict(err) && !errdefs.IsNotFound(err) {
 			// Whatever stood in the way of removing, nothing may go on running.
-			kill := order(ctx, e, "kill container", e.timeouts.Call, func(ctx context.Context) error {
+			err = errors.Join(err, order(ctx, e, "kill container", e.timeouts.Call, func(ctx context.Context) error {
 				return e.client.ContainerKill(ctx, id, "KILL")
-			})
-			if errdefs.IsNotFound(kill) {
-				return true, nil
-			}
-			return false, err
+			}))
 		}
 		_, look := ask(ctx, e, "inspect container", e.timeouts.Call, func(ctx context.Context) (container.InspectResponse, error) {
 			return e.client.ContainerInspect(ctx, id)
@@ -90,10 +88,16 @@ func (e *Engine) removeVolume(ctx context.Context, name string) error {
 		err = order(ctx, e, "remove volume", e.timeouts.Remove, func(ctx context.Context) error {
 			return e.client.VolumeRemove(ctx, name, false)
 		})
-		if err == nil || errdefs.IsNotFound(err) {
+		if !errdefs.IsNotFound(err) {
+			return err == nil, err
+		}
+		_, look := ask(ctx, e, "inspect volume", e.timeouts.Call, func(ctx context.Context) (volume.Volume, error) {
+			return e.client.VolumeInspect(ctx, name)
+		})
+		if errdefs.IsNotFound(look) {
 			return true, nil
 		}
-		return false, err
+		return false, errors.Join(err, look)
 	})
 }
 

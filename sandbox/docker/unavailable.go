@@ -14,11 +14,15 @@ import (
 	"sandboxrun/sandbox"
 )
 
-// explain tells an engine that cannot be reached from one that answered no: the
-// first becomes *sandbox.UnavailableError with a hint, the second is wrapped.
+// explain tells an engine that cannot be reached from one that answered no, or
+// nonsense: the first becomes *sandbox.UnavailableError with a hint, the second
+// *sandbox.EngineError.
 func (e *Engine) explain(op string, err error) error {
-	if _, known := errors.AsType[*sandbox.UnavailableError](err); known || !unreachable(err) {
+	if _, known := errors.AsType[*sandbox.UnavailableError](err); known {
 		return fmt.Errorf("%s: %w", op, err)
+	}
+	if !unreachable(err) {
+		return &sandbox.EngineError{Op: op, Err: err}
 	}
 	return &sandbox.UnavailableError{Op: op, Err: err, Hint: e.hint(err)}
 }

@@ -11,6 +11,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -33,6 +34,8 @@ type FaultProxy struct {
 	version  string
 	answers  []answer
 	after    []afterAnswer
+	faults   []injected
+	seen     []string // routes
 	listener net.Listener
 	conns    map[*faultConn]bool
 	engine   []net.Conn // connections to the engine, of which streams outlive the server
@@ -172,8 +175,8 @@ func (p *FaultProxy) AfterAnswer(match func(*http.Request) bool, do func()) {
 	p.set(func() { p.after = append(p.after, afterAnswer{match, do}) })
 }
 
-// Heal undoes every Answer and AfterAnswer.
-func (p *FaultProxy) Heal() { p.set(func() { p.answers, p.after = nil, nil }) }
+// Heal undoes every Answer, AfterAnswer and Inject.
+func (p *FaultProxy) Heal() { p.set(func() { p.answers, p.after, p.faults = nil, nil, nil }) }
 
 func (p *FaultProxy) set(how func()) {
 	p.mu.Lock()
@@ -188,12 +191,21 @@ func (p *FaultProxy) serve(next http.Handler, w http.ResponseWriter, r *http.Req
 	defer p.served.Done()
 	p.mu.Lock()
 	answers := p.answers
+	if route := Route(r); !slices.Contains(p.seen, route) {
+		p.seen = append(p.seen, route)
+	}
 	p.mu.Unlock()
 	for _, a := range answers {
 		if a.match(r) {
 			w.Header().Set("Content-Type", "application/json")
 			w.WriteHeader(a.status)
 			_, _ = io.WriteString(w, `{"message":"injected fault"}`) // the client may be gone
+			return
+		}
+	}
+	if f := p.faultOf(r); f != "" {
+		r = r.WithContext(context.WithValue(r.Context(), faultKey{}, f))
+		if p.unheard(f, w, r) {
 			return
 		}
 	}
@@ -212,5 +224,5 @@ func (p *FaultProxy) rewrite(r *http.Response) error {
 			a.do()
 		}
 	}
-	return nil
+	return p.spoil(r)
 }

@@ -2,6 +2,7 @@ package e2e
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -30,6 +31,7 @@ type rig struct {
 	env     []string
 	timeout time.Duration
 	attr    *syscall.SysProcAttr
+	program string // another build of it, "" for the usual one
 }
 
 func newRig(t *testing.T) *rig {
@@ -96,7 +98,7 @@ func (r *rig) command(args ...string) *exec.Cmd {
 			}
 		}
 	}
-	c := exec.Command(program, args...)
+	c := exec.Command(cmp.Or(r.program, program), args...)
 	c.Env, c.SysProcAttr = r.env, r.attr
 	return c
 }

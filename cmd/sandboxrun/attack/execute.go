@@ -1,0 +1,230 @@
+package attack
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+
+	"sandboxrun/runner"
+)
+
+// execute makes a batch's attacks through the program.
+func (l *Lab) execute(ctx context.Context, st *stage) error {
+	config := filepath.Join(st.dir, "config.json")
+	cfg, err := json.Marshal(st.host.Config)
+	if err != nil {
+		return err
+	}
+	if err := os.WriteFile(config, cfg, 0o600); err != nil {
+		return err
+	}
+	env := append(append([]string{}, l.Env...), "HOME="+st.host.Home, "SANDBOXRUN_STATE_DIR="+st.host.State,
+		"SANDBOXRUN_CONFIG="+config, keyVariable+"="+Key)
+	env = append(env, st.host.Env...)
+
+	doc, err := json.Marshal(l.inImage(st.task()))
+	if err != nil {
+		return err
+	}
+	args := []string{"execute", "--quiet"}
+	if l.Runtime != "" {
+		args = append(args, "--runtime", l.Runtime)
+	}
+	began := time.Now()
+	stop := st.meanwhile(ctx)
+	run, hung, err := l.invoke(ctx, env, doc, append(append(args, st.host.Flags...), "-")...)
+	stop()
+	if err != nil {
+		return err
+	}
+	s := &st.common
+	s.Took, s.Hung, s.Exit, s.Stdout, s.Stderr = time.Since(began), hung, run.Exit, run.Stdout, run.Stderr
+	if hung {
+		return l.settle(ctx, env, st)
+	}
+	if err := json.Unmarshal(run.Stdout, &s.Result); err != nil {
+		return fmt.Errorf("the program's document (exit %d): %w: %.300s %.1000s", run.Exit, err, run.Stdout, run.Stderr)
+	}
+	if s.Result.RunID == "" {
+		return st.refused()
+	}
+	if err := l.more(ctx, env, st); err != nil {
+		return err
+	}
+	return l.gather(ctx, st)
+}
+
+// more makes the further invocations of a batch.
+func (l *Lab) more(ctx context.Context, env []string, st *stage) error {
+	s := &st.common
+	for _, a := range st.batch {
+		for _, args := range a.After {
+			args = slices.Clone(args)
+			if i := slices.Index(args, "RUN"); i >= 0 {
+				args[i] = s.Result.RunID
+			}
+			done, hung, err := l.invoke(ctx, env, nil, args...)
+			if err != nil {
+				return err
+			}
+			s.Hung = s.Hung || hung
+			s.After = append(s.After, done)
+		}
+	}
+	return nil
+}
+
+// inImage names the lab's image in a task that names none.
+func (l *Lab) inImage(task map[string]any) map[string]any {
+	box, _ := task["box"].(map[string]any)
+	if box == nil {
+		box = map[string]any{}
+	}
+	if _, ok := box["image"]; !ok && l.Image != "" {
+		box["image"] = l.Image
+		task["box"] = box
+	}
+	return task
+}
+
+// refused measures a scene in which the program ran nothing.
+func (st *stage) refused() (err error) {
+	s := &st.common
+	var doc struct {
+		Error struct {
+			Message string `json:"message"`
+		} `json:"error"`
+	}
+	if err := json.Unmarshal(s.Stdout, &doc); err != nil {
+		return fmt.Errorf("the program's error document: %w", err)
+	}
+	if err := runner.ValidateDocument("error", s.Stdout); err != nil {
+		s.faults = append(s.faults, "neither a result nor an error document: "+err.Error())
+	}
+	s.Refused, s.Hits = doc.Error.Message, st.listen.close()
+	s.Then, err = fingerprint(st.host.Repo)
+	return err
+}
+
+// task is the task of a batch.
+func (st *stage) task() map[string]any {
+	commands := make([]string, 0, len(st.batch))
+	for _, a := range st.batch {
+		commands = append(commands, st.script(a))
+	}
+	task := map[string]any{
+		"objective": "Do what the commands say.", "context": map[string]any{"repo_root": st.host.Repo},
+		"execution_mode": "command", "suggested_commands": commands, "max_runtime_seconds": 120,
+	}
+	for _, a := range st.batch {
+		if a.Task != nil {
+			a.Task(task)
+		}
+	}
+	return task
+}
+
+// settleBound is how long the program may take to remove its box when it is asked to end.
+const settleBound = 30 * time.Second
+
+// invoke runs the program and waits for its end, for at most the lab's bound.
+func (l *Lab) invoke(ctx context.Context, env []string, stdin []byte, args ...string) (inv Invocation, hung bool, err error) {
+	bounded, cancel := context.WithTimeout(ctx, l.Bound)
+	defer cancel()
+	out, errs := capped{}, capped{}
+	c := command(bounded, l.Program, args...)
+	c.Env, c.Stdin, c.Stdout, c.Stderr = env, bytes.NewReader(stdin), &out, &errs
+	// The program is asked to end first: killed at once it would leave its box behind.
+	c.Cancel = func() error { return c.Process.Signal(syscall.SIGTERM) }
+	c.WaitDelay = settleBound
+	err = c.Run()
+	hung = bounded.Err() != nil && ctx.Err() == nil
+	if exit := new(exec.ExitError); hung || errors.As(err, &exit) {
+		err = nil
+	}
+	if c.ProcessState == nil && err == nil {
+		err = errors.New("the program did not start in time")
+	}
+	if err != nil {
+		return Invocation{}, hung, fmt.Errorf("%s %s: %w", l.Program, args[0], err)
+	}
+	return Invocation{args, c.ProcessState.ExitCode(), out.Bytes(), errs.Bytes()}, hung, nil
+}
+
+// settle removes what a killed program left.
+func (l *Lab) settle(ctx context.Context, env []string, st *stage) error {
+	if _, _, err := l.invoke(ctx, env, nil, "reap"); err != nil {
+		return err
+	}
+	st.common.Then, st.common.Hits = st.common.Before, nil
+	return nil
+}
+
+// gather measures what the run left.
+func (l *Lab) gather(ctx context.Context, st *stage) (err error) {
+	s, logs := &st.common, filepath.Join(st.host.State, "runs", st.common.Result.RunID, "logs")
+	for i := range st.batch {
+		var both strings.Builder
+		for _, stream := range []string{"stdout", "stderr"} {
+			text, err := readCapped(filepath.Join(logs, fmt.Sprintf("%03d-agent.%s.log", i+1+setups(s.Result), stream)))
+			if err != nil && !errors.Is(err, os.ErrNotExist) { // a run that ended before has none
+				return err
+			}
+			both.WriteString(text)
+		}
+		st.outputs = append(st.outputs, both.String())
+	}
+	if s.Result.Git.Patch != "" {
+		if s.Patch, err = readCapped(s.Result.Git.Patch); err != nil {
+			return err
+		}
+	}
+	if s.Result.Git.Commit != "" {
+		if s.Landed, err = readTree(ctx, st.host.Repo, s.Result.Git.Commit); err != nil {
+			return err
+		}
+		if s.Commit, err = git(ctx, st.host.Repo, "cat-file", "commit", s.Result.Git.Commit); err != nil {
+			return err
+		}
+	}
+	judgeLanded(ctx, s, st.host.Repo, s.Result.Git.Commit)
+	s.Hits = st.listen.close()
+	s.faults = inspect(ctx, s)
+	if s.Capable, err = capable(st.host.Repo); err != nil {
+		return err
+	}
+	s.Then, err = fingerprint(st.host.Repo)
+	return err
+}
+
+// setups counts the commands that ran before the batch's own.
+func setups(r runner.Result) int {
+	n := 0
+	for _, c := range r.CommandsRun {
+		if c.Phase == "agent" {
+			break
+		}
+		n++
+	}
+	return n
+}
+
+func readCapped(name string) (string, error) {
+	f, err := os.Open(name)
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	text, err := io.ReadAll(io.LimitReader(f, contentCap))
+	return string(text), err
+}

@@ -1,0 +1,39 @@
+package attack
+
+import (
+	"encoding/json"
+	"strings"
+
+	"sandboxrun/sandbox"
+	"sandboxrun/sandbox/probe"
+)
+
+// Picture is the attack that only looks: what tools for getting out of containers list first. It is held where the box looks as
+// one on its runtime should.
+func Picture() Attack {
+	return Attack{
+		ID: "C15", Group: Container, Title: "find anything in the box that should not be there",
+		Script: `for a in $ADDRS; do set -- "$@" --reach $a:$PORT; done
+cd $ROOT; unset ADDRS CANARY ID KEY OUT PORT PWN ROOT OLDPWD a
+/.sandboxrun/guest look "$@"; exit $?`,
+		Naive: Naive{Skip: "there is no expected picture of it"},
+		Skip: func(w Where) string {
+			if _, ok := probe.Expected(w.Runtime); w.Runtime != "" && !ok {
+				return "nobody has said how a box on " + w.Runtime + " should look"
+			}
+			return ""
+		},
+		Breached: func(s Scene) string {
+			var v probe.View
+			if err := json.Unmarshal([]byte(strings.TrimSpace(s.Output)), &v); err != nil {
+				return "the box could not be looked at: " + err.Error()
+			}
+			if s.Result.Box == nil || s.Result.Box.Tier == string(sandbox.TierUserns) {
+				return "" // user numbers and namespaces are the engine's there
+			}
+			want, _ := probe.Expected(s.Result.Box.Runtime)
+			diff := probe.Compare(want, v.Picture(probe.ThisMachine()))
+			return strings.Join(diff[:min(len(diff), 12)], "; ")
+		},
+	}
+}

@@ -1,0 +1,128 @@
+package e2e
+
+import (
+	"flag"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"sandboxrun/runner"
+	"sandboxrun/sandbox/sandboxtest"
+)
+
+var everyFault = flag.String("every-fault", "", "inject every fault into every call, `when` being always, once, late or all; without it a sample")
+
+// whens are from when on a call fails.
+var whens = []string{"always", "once", "late"}
+
+// befalls matches the requests of a route that a fault befalls. Late means from
+// the second box of the run on.
+func befalls(when, route string) func(*http.Request) bool {
+	on := sandboxtest.OnRoute(route)
+	switch when {
+	case "once":
+		return sandboxtest.Nth(1, on)
+	case "late":
+		var boxes atomic.Int64
+		return func(r *http.Request) bool {
+			if sandboxtest.Route(r) == "POST /containers/create" {
+				boxes.Add(1)
+			}
+			return boxes.Load() > 1 && on(r)
+		}
+	default:
+		return on
+	}
+}
+
+// chosen says whether a combination is tried. The sample has every route and
+// every fault several times.
+func chosen(when string, route, fault, nth int) bool {
+	if *everyFault != "" {
+		return *everyFault == when || *everyFault == "all"
+	}
+	return (route+fault)%4 == 0 && (route/4+fault+nth)%4 == 0
+}
+
+// routesOfARun watches a run to which nothing happens.
+func routesOfARun(t *testing.T) []string {
+	t.Helper()
+	f := newFaultRun(t, "no fault")
+	f.run(t.Context(), f.command(t))
+	f.judge(t)
+	f.recover(t)
+	if len(f.wrong) > 0 || f.result == nil || f.result.Status != runner.StatusSuccess {
+		t.Fatalf("a run without a fault: %s: %v", f.outcome(), f.wrong)
+	}
+	return f.proxy.Routes()
+}
+
+// streams are the routes whose connection becomes a stream.
+var streams = []string{"POST /containers/{id}/attach", "POST /exec/{id}/start"}
+
+func TestNoFaultOfTheEngineMakesAFalseResult(t *testing.T) {
+	t.Parallel()
+	needEngine(t, agentImage)
+	routes := routesOfARun(t)
+	for _, must := range []string{"POST /containers/create", "POST /containers/{id}/start", "POST /exec/{id}/start", "DELETE /containers/{id}", "DELETE /volumes/{name}", "GET /events"} {
+		if !slices.Contains(routes, must) {
+			t.Errorf("a run does not call %q any more: %v", must, routes)
+		}
+	}
+	var runs []*faultRun
+	n := 0
+	for i, route := range routes {
+		for j, fault := range sandboxtest.Faults() {
+			for k, when := range whens {
+				if fault == sandboxtest.Misframed && !slices.Contains(streams, route) {
+					continue
+				}
+				if n++; !chosen(when, i, j, k) {
+					continue
+				}
+				f := newFaultRun(t, fmt.Sprintf("%-32s %-10s %s", route, fault, when))
+				f.proxy.Inject(fault, befalls(when, route))
+				runs = append(runs, f)
+			}
+		}
+	}
+	runAll(t, runs)
+	table := []string{fmt.Sprintf("%d of %d combinations", len(runs), n)}
+	for _, f := range runs {
+		table = append(table, fmt.Sprintf("%-54s %5.1fs  %s", f.name, f.took.Seconds(), f.outcome()))
+	}
+	t.Log(strings.Join(table, "\n"))
+}
+
+// runAll runs many at a time: they mostly wait.
+func runAll(t *testing.T, runs []*faultRun) {
+	t.Helper()
+	var group errgroup.Group
+	group.SetLimit(6)
+	for _, f := range runs {
+		c := f.command(t)
+		group.Go(func() error {
+			f.run(t.Context(), c)
+			return nil
+		})
+	}
+	if err := group.Wait(); err != nil {
+		t.Error(err)
+	}
+	for _, f := range runs {
+		f.judge(t)
+		f.recover(t)
+		for _, w := range f.wrong {
+			t.Errorf("%s: %s", f.name, w)
+		}
+		if f.took > faultBound/2 {
+			t.Logf("%s: took %s", f.name, f.took.Round(time.Second))
+		}
+	}
+}

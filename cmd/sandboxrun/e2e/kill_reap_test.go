@@ -1,0 +1,179 @@
+package e2e
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"sandboxrun/runner"
+	"sandboxrun/step"
+)
+
+// reapDeaths are the points at which somebody who clears away is killed: those
+// of its own, and those of writing a result, which it shares with runs.
+func reapDeaths() []death {
+	return deaths(func(n step.Name) bool {
+		return ofReaper(n) || n == "run/close" || n == "run/result" || n == "run/unmark"
+	})
+}
+
+// corpse is the point at which a run dies so that clearing it away takes the
+// step.
+func corpse(d death) death {
+	switch d.step {
+	case "reap/discard":
+		return death{"run/plan", step.Before, 1}
+	case "reap/boxes", "reap/trees":
+		return death{"box/start", step.After, 1}
+	case "reap/landing":
+		return death{"land/lock", step.After, 1}
+	}
+	return death{"land/ref", step.After, 1}
+}
+
+func TestWhoeverClearsAwayMayBeKilledToo(t *testing.T) {
+	t.Parallel()
+	needEngine(t, agentImage)
+	mortalProgram(t)
+	report := newReport()
+	all := reapDeaths()
+	inPairs(t, len(all), func(t *testing.T, i int) {
+		t.Helper()
+		d := all[i]
+		v := &victim{death: corpse(d), plot: plotOf(corpse(d)), rig: newKillRig(t), repo: newRepo(t, sample)}
+		v.perish()
+		if died, out := v.rig.dying(d, nil, "reap"); !died {
+			v.fault("reap was not killed at %s: %.600s", d, out)
+		}
+		v.clear((i+i/2)%2 == 0) // of every step one side each way
+		v.examine(true)
+		v.death = d // of interest in the table
+		report.add(v)
+	})
+	report.print(t)
+	report.compare(t, all)
+}
+
+// clear lets somebody clear away: who is asked to, or who starts next.
+func (v *victim) clear(asked bool) {
+	if asked {
+		v.by = "reap"
+		if o := v.rig.run(nil, "reap"); o.exit != 0 {
+			v.fault("reap: exit %d: %s", o.exit, o.stderr)
+		}
+		return
+	}
+	v.by = "next start"
+	after := newRepo(v.rig.t, sample)
+	if res, o := v.rig.execute(after.task("echo after > after.txt")); o.exit != 0 || hasCode(res, "cleanup_failed") {
+		v.fault("the next run: exit %d, %v", o.exit, codes(res))
+	}
+}
+
+// Kills at points nobody chose: in the middle of writing a file, of a request
+// to the engine, of an answer.
+func TestKilledAtAnyMomentARunLeavesNothingAndHasOneResult(t *testing.T) {
+	t.Parallel()
+	needEngine(t, agentImage)
+	report := newReport()
+	const moments, apart = 12, 200 * time.Millisecond
+	inPairs(t, moments, func(t *testing.T, i int) {
+		t.Helper()
+		v := &victim{plot: plot{task: verified}, rig: newKillRig(t), repo: newRepo(t, sample)}
+		v.before = fingerprint(t, v.repo.dir)
+		after := time.Duration(i) * apart
+		v.perishAfter(after)
+		v.clear(i%2 == 0)
+		v.examine(true)
+		report.addAs(after.String(), v)
+	})
+	report.print(t)
+}
+
+func (v *victim) perishAfter(delay time.Duration) {
+	c := v.rig.command("execute", "--quiet", "-")
+	c.Stdin = bytes.NewReader(v.plot.stdin(v))
+	if err := c.Start(); err != nil {
+		v.rig.t.Fatal(err)
+	}
+	<-time.After(delay)
+	_ = c.Process.Kill() // it may have ended
+	_ = c.Wait()         // killed
+	if ids := v.rig.runIDs(); len(ids) > 0 {
+		v.run = ids[0]
+	}
+}
+
+// A live runner keeps what is its own, whoever else dies and is cleared away,
+// and whatever its journal says of processes and of the machine: its lock tells.
+func TestLiveRunsKeepTheirBoxesWhileOthersAreClearedAway(t *testing.T) {
+	t.Parallel()
+	here, there := newKillRig(t), newRig(t)
+	var lives [2]*live
+	var wait sync.WaitGroup
+	for i, r := range []*rig{here, there} {
+		repo := newRepo(t, sample)
+		wait.Go(func() { lives[i] = startLive(t, r, repo) })
+	}
+	wait.Wait()
+	if t.Failed() {
+		return
+	}
+	misreport(t, here, lives[0].run, 1)
+	var dead []*victim
+	for _, d := range []death{{"box/start", step.After, 1}, {"land/ref", step.After, 1}} {
+		v := &victim{death: d, plot: plotOf(d), rig: here, repo: newRepo(t, sample)}
+		v.perish()
+		misreport(t, here, v.run, os.Getpid()) // a live process with the number of the dead one
+		dead = append(dead, v)
+	}
+	for _, r := range []*rig{here, there} {
+		if o := r.run(nil, "reap"); o.exit != 0 {
+			t.Errorf("reap: exit %d: %s", o.exit, o.stderr)
+		}
+	}
+	for _, v := range dead {
+		if _, err := os.Stat(filepath.Join(here.state, "runs", v.run, "result.json")); err != nil {
+			t.Errorf("killed at %s: %v", v, err)
+		}
+	}
+	for _, l := range lives {
+		out, err := exec.Command("docker", "ps", "--format", "{{.Names}}").Output()
+		if err != nil || !strings.Contains(string(out), l.run) {
+			t.Errorf("the box of the live run %s is gone (%v): %s", l.run, err, out)
+		}
+		if err := l.cmd.Process.Signal(syscall.SIGINT); err != nil {
+			t.Fatal(err)
+		}
+		_ = l.cmd.Wait() // the exit code is looked at below
+		var res runner.Result
+		if err := json.Unmarshal(l.out.Bytes(), &res); err != nil || l.cmd.ProcessState.ExitCode() != 130 || changes(res)["early.txt"] != "added" {
+			t.Errorf("the live run ended with %d, %v, %v, not by our signal", l.cmd.ProcessState.ExitCode(), err, codes(res))
+		}
+	}
+}
+
+// misreport makes a run's journal of steps say that another process of another
+// life of the machine wrote it.
+func misreport(t *testing.T, r *rig, run string, pid int) {
+	t.Helper()
+	path := filepath.Join(r.state, "runs", run, "steps.ndjson")
+	body, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	body = regexp.MustCompile(`"boot":"[^"]*"`).ReplaceAll(body, []byte(`"boot":"00000000-0000-0000-0000-000000000000"`))
+	body = regexp.MustCompile(`"pid":\d+`).ReplaceAll(body, []byte(`"pid":`+strconv.Itoa(pid)))
+	if err := os.WriteFile(path, body, 0o600); err != nil {
+		t.Fatal(err)
+	}
+}

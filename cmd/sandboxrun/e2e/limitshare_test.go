@@ -1,0 +1,101 @@
+package e2e
+
+import (
+	"bytes"
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"sandboxrun/runner"
+)
+
+// crowded is a rig with one live run that takes all the room there is.
+func crowded(t *testing.T, limits map[string]any) (*rig, *repo, *live) {
+	t.Helper()
+	rig, repo := newRig(t), newRepo(t, sample)
+	rig.config["limits"] = limits
+	l := startLive(t, rig, repo)
+	t.Cleanup(func() { // before the rig looks at what is left
+		_ = l.cmd.Process.Kill()
+		_ = l.cmd.Wait()
+		if out, err := rig.command("reap").CombinedOutput(); err != nil {
+			t.Errorf("reap: %v: %s", err, out)
+		}
+	})
+	return rig, repo, l
+}
+
+func TestOneRunTooManyIsRefusedAsABridgeFailure(t *testing.T) {
+	t.Parallel()
+	for name, limits := range map[string]map[string]any{
+		"runs":   {"runs": 1, "wait_seconds": -1},
+		"memory": {"total_memory": "3g", "wait_seconds": -1}, // a box has two by default
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			rig, repo, _ := crowded(t, limits)
+			doc, exit := rig.refuse(marshal(t, repo.task("true")))
+			if exit != 5 || doc.Error.Type != "bridge_failure" || !strings.Contains(doc.Error.Message, "no room") || doc.Error.Hint == "" {
+				t.Errorf("exit %d, %+v", exit, doc)
+			}
+			small := repo.task("true")
+			small["box"] = map[string]any{"memory": "512m"}
+			if name == "memory" {
+				if res, o := rig.execute(small); o.exit != 0 {
+					t.Errorf("a run that fits: exit %d, %+v", o.exit, res.Issues)
+				}
+			}
+		})
+	}
+}
+
+func TestATaskThatCanNeverFitIsInvalid(t *testing.T) {
+	t.Parallel()
+	rig, repo := newRig(t), newRepo(t, sample)
+	rig.config["limits"] = map[string]any{"total_memory": "1g"}
+	doc, exit := rig.refuse(marshal(t, repo.task("true")))
+	if exit != 2 || len(doc.Error.Details) != 1 || doc.Error.Details[0].Path != "/box/memory" {
+		t.Errorf("exit %d, %+v", exit, doc)
+	}
+}
+
+func TestAWaitingRunTakesThePlaceOfOneThatWasKilled(t *testing.T) {
+	t.Parallel()
+	rig, repo, l := crowded(t, map[string]any{"runs": 1})
+	var out, errs bytes.Buffer
+	second := rig.command("execute", "-")
+	second.Stdin, second.Stdout, second.Stderr = bytes.NewReader(marshal(t, repo.task("echo x > x"))), &out, nil
+	said, err := second.StderrPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := second.Start(); err != nil {
+		t.Fatal(err)
+	}
+	buffer := make([]byte, 4096)
+	for !strings.Contains(errs.String(), "1 of 1 runs are active") {
+		n, err := said.Read(buffer)
+		errs.Write(buffer[:n])
+		if err != nil {
+			t.Fatalf("did not say that it waits: %v: %s", err, errs.Bytes())
+		}
+	}
+	if err := l.cmd.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	drained := make(chan struct{})
+	go func() {
+		defer close(drained)
+		for {
+			if _, err := said.Read(buffer); err != nil {
+				return
+			}
+		}
+	}()
+	<-drained
+	_ = second.Wait() // the result tells
+	var res runner.Result
+	if err := json.Unmarshal(out.Bytes(), &res); err != nil || res.Status != runner.StatusSuccess {
+		t.Errorf("%v: %s", err, out.Bytes())
+	}
+}

@@ -1,0 +1,118 @@
+package e2e
+
+import (
+	"encoding/json"
+	"flag"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"sandboxrun/sandbox/probe"
+)
+
+var updatePictures = flag.Bool("update-pictures", false, "rewrite the expected pictures of boxes")
+
+// lookAround is the command that looks at a box from inside and tries to reach
+// the host's port.
+func lookAround(t *testing.T, port string) string {
+	t.Helper()
+	command := "/.sandboxrun/guest look"
+	for _, host := range append(hostAddresses(t), "169.254.169.254", "172.17.0.1") {
+		command += " --reach " + net.JoinHostPort(host, port)
+	}
+	return command
+}
+
+// viewOf runs a task that looks around and returns what its box saw.
+func viewOf(t *testing.T, rig *rig, task map[string]any, flags ...string) probe.View {
+	t.Helper()
+	res, o := rig.execute(task, append(flags, "--land", "none")...)
+	if o.exit != 0 || len(res.Logs) == 0 {
+		t.Fatalf("exit %d, issues %+v, commands %+v", o.exit, res.Issues, res.CommandsRun)
+	}
+	text, err := os.ReadFile(res.Logs[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	var v probe.View
+	if err := json.Unmarshal(text, &v); err != nil {
+		t.Fatalf("%v: %.500s", err, text)
+	}
+	return v
+}
+
+func TestABoxLooksFromInsideAsItShould(t *testing.T) {
+	t.Parallel()
+	for _, runtime := range []string{"runc", "runsc"} {
+		t.Run(runtime, func(t *testing.T) {
+			t.Parallel()
+			needRuntime(t, runtime)
+			port, hits := canary(t)
+			rig, repo := newRig(t), newRepo(t, sample)
+			got := viewOf(t, rig, repo.task(lookAround(t, port)), "--runtime", runtime).Picture(probe.ThisMachine())
+			if hits() != 0 {
+				t.Errorf("%d connections reached the host", hits())
+			}
+			if *updatePictures {
+				name := filepath.Join("..", "..", "..", "sandbox", "probe", "expected", runtime+".txt")
+				if err := os.WriteFile(name, []byte(strings.Join(got, "\n")+"\n"), 0o644); err != nil {
+					t.Fatal(err)
+				}
+				return
+			}
+			want, ok := probe.Expected(runtime)
+			if !ok {
+				t.Fatalf("nobody has said how a box on %s should look", runtime)
+			}
+			if diff := probe.Compare(want, got); diff != nil {
+				t.Errorf("the box differs from what is expected (- missing, + new):\n%s", strings.Join(diff, "\n"))
+			}
+		})
+	}
+}
+
+// hostileImage is everything an image can say about how it wants to be run.
+const hostileImage = `FROM ` + agentImage + `
+USER root
+VOLUME /data
+ENTRYPOINT ["/bin/sh", "-c", "echo hooked > /workspace/HOOKED; exec sleep 1000", "--"]
+CMD ["/bin/sh", "-c", "exit 3"]
+HEALTHCHECK --interval=1s CMD echo hooked > /workspace/HOOKED
+ENV LD_PRELOAD=/usr/lib/evil.so DOCKER_HOST=tcp://172.17.0.1:2375 AWS_SECRET_ACCESS_KEY=x BASH_ENV=/evil.sh
+WORKDIR /evil
+STOPSIGNAL SIGWINCH
+EXPOSE 80
+LABEL sandboxrun.owner=nobody sandboxrun.instance=nowhere
+ONBUILD RUN false
+`
+
+func TestAnImageCannotChangeHowItsBoxLooks(t *testing.T) {
+	t.Parallel()
+	needRuntime(t, "runc")
+	rig, repo := newRig(t), newRepo(t, sample)
+	name := "sandboxrun-test-" + strings.ToLower(filepath.Base(filepath.Dir(rig.state)))
+	build := exec.CommandContext(t.Context(), "docker", "build", "-q", "-t", name, "-")
+	build.Stdin = strings.NewReader(hostileImage)
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("build the image: %v\n%s", err, out)
+	}
+	t.Cleanup(func() {
+		if out, err := exec.Command("docker", "image", "rm", name).CombinedOutput(); err != nil {
+			t.Errorf("remove the image: %v\n%s", err, out)
+		}
+	})
+	task := repo.task("/.sandboxrun/guest look", "test ! -e HOOKED")
+	task["box"] = map[string]any{"image": name}
+	want, _ := probe.Expected("runc")
+	got := viewOf(t, rig, task, "--runtime", "runc").Picture(probe.ThisMachine())
+	// A volume of the image's becomes one more temporary directory.
+	volume := []string{"+ mount: /data: rw nosuid nodev tmpfs", "+ writable: /data: yes"}
+	if diff := cmp.Diff(volume, probe.Compare(want, got)); diff != "" {
+		t.Errorf("the box differs from other boxes by (-want +got):\n%s", diff)
+	}
+}

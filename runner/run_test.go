@@ -1,0 +1,29 @@
+package runner
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"syscall"
+	"testing"
+)
+
+func TestAPhaseThatASignalCutOffDiedOfTheSignal(t *testing.T) {
+	t.Parallel()
+	signal := Interrupted{Signal: syscall.SIGTERM}
+	ctx, cancel := context.WithCancelCause(t.Context())
+	cut := fmt.Errorf("make tree: %w", context.Canceled)
+	if err := blame(cut, ctx); !errors.Is(err, cut) || errors.Is(err, signal) {
+		t.Errorf("before the signal: %v", err)
+	}
+	cancel(signal)
+	for err, want := range map[error]bool{cut: true, context.DeadlineExceeded: true, signal: true, io.EOF: false} {
+		if got := blame(err, ctx); errors.Is(got, signal) != want || !errors.Is(got, err) {
+			t.Errorf("%v became %v", err, got)
+		}
+	}
+	if err := blame(nil, ctx); err != nil {
+		t.Errorf("success became %v", err)
+	}
+}

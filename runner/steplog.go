@@ -1,0 +1,137 @@
+package runner
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"sync"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"sandboxrun/gitdiff"
+	"sandboxrun/step"
+)
+
+// Steps lists every step of the program at which something outside of its
+// memory comes into being or goes away.
+func Steps() []step.Name { return step.All() }
+
+// stepLine is one line of a run's journal of steps: the first of every process
+// that writes says who it is, others tell of one side of a step, or of a fact
+// that a later runner could not find out.
+type stepLine struct {
+	Mono   int64     `json:"mono"` // nanoseconds of the machine's life, sleep included
+	Step   step.Name `json:"step,omitempty"`
+	Side   step.Side `json:"side,omitempty"`
+	About  string    `json:"about,omitempty"` // a path, a container, a commit: by step
+	Failed bool      `json:"failed,omitempty"`
+	Fact   string    `json:"fact,omitempty"`
+	Value  string    `json:"value,omitempty"`
+
+	Instance string `json:"instance,omitempty"` // identity of the state directory
+	Boot     string `json:"boot,omitempty"`     // identity of the machine's life
+	PID      int    `json:"pid,omitempty"`      // for people; a lock tells who lives
+}
+
+// Facts of a run in its journal of steps.
+const (
+	factBase = "base" // commit, tree, and the commit's time in RFC 3339
+	factTree = "tree" // as captured
+)
+
+// stepLog writes the journal of steps. A line is one write, which outlives the
+// process; those before a change to the user's repository outlive the machine,
+// too. A journal that cannot be written does not stop the run: the lock, the
+// marker and the labels say what must be cleared away. A nil one writes
+// nothing. It is safe for concurrent use.
+type stepLog struct {
+	mu   sync.Mutex
+	file *os.File
+}
+
+// openSteps opens the journal of steps and says who writes it from here on.
+func (d *RunDir) openSteps() (*stepLog, error) {
+	f, err := os.OpenFile(d.stepsPath(), os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o600)
+	if err != nil {
+		return nil, fmt.Errorf("open journal of steps: %w", err)
+	}
+	l := &stepLog{file: f}
+	l.write(stepLine{Instance: d.state.id, Boot: bootID(), PID: os.Getpid()}, false)
+	return l, nil
+}
+
+// watch is the step.Watch of the journal.
+func (l *stepLog) watch(n step.Name, about string) func(error) {
+	l.write(stepLine{Step: n, Side: step.Before, About: about}, n == gitdiff.StepStage || n == gitdiff.StepRef)
+	return func(err error) {
+		l.write(stepLine{Step: n, Side: step.After, About: about, Failed: err != nil}, false)
+	}
+}
+
+// fact writes down what a later runner could not find out.
+func (l *stepLog) fact(name string, values ...string) {
+	l.write(stepLine{Fact: name, Value: strings.Join(values, " ")}, false)
+}
+
+func (l *stepLog) write(line stepLine, durable bool) {
+	if l == nil {
+		return
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.file == nil {
+		return
+	}
+	line.Mono = int64(sinceBoot())
+	text, err := json.Marshal(line)
+	if err != nil {
+		return
+	}
+	// The first newline ends a line that a death cut short.
+	if line.Instance != "" {
+		text = append([]byte("\n"), text...)
+	}
+	if _, err := l.file.Write(append(text, '\n')); err == nil && durable {
+		_ = unix.Fdatasync(int(l.file.Fd())) // the landing itself fails on a broken disk
+	}
+}
+
+// close ends the journal. It is idempotent.
+func (l *stepLog) close() error {
+	if l == nil {
+		return nil
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.file == nil {
+		return nil
+	}
+	err := l.file.Close()
+	l.file = nil
+	if err != nil && !errors.Is(err, os.ErrClosed) {
+		return fmt.Errorf("close journal of steps: %w", err)
+	}
+	return nil
+}
+
+// bootID names the life of this machine since it was last started; "" where
+// that cannot be told.
+func bootID() string {
+	id, err := readSmall("/proc/sys/kernel/random/boot_id", 64)
+	if err != nil {
+		return ""
+	}
+	return strings.TrimSpace(string(id))
+}
+
+// sinceBoot is how long the machine has been up; no clock of day moves it.
+func sinceBoot() time.Duration {
+	var t unix.Timespec
+	if unix.ClockGettime(unix.CLOCK_BOOTTIME, &t) != nil {
+		return 0
+	}
+	return time.Duration(t.Nano())
+}

@@ -1,0 +1,107 @@
+package runner
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"sandboxrun/sandbox"
+)
+
+func TestARunBelowTheRequiredTierIsAnInputError(t *testing.T) {
+	t.Parallel()
+	engine := sandbox.Info{DefaultRun: "runc", Runtimes: []string{"runc", "runsc"}}
+	for _, tc := range []struct {
+		engine  sandbox.Info
+		runtime string
+		require sandbox.Tier
+		refused bool
+	}{
+		{engine, "", "", false},
+		{engine, "", sandbox.TierRunc, false},
+		{engine, "", sandbox.TierUserns, true},
+		{engine, "", sandbox.TierRunsc, true},
+		{engine, "runsc", sandbox.TierRunsc, false},
+		{engine, "runsc", sandbox.TierUserns, false},
+		{sandbox.Info{}, "", sandbox.TierUserns, true}, // an engine that does not say
+		{engine, "runsc", "nonsense", true},
+	} {
+		err := checkTier(tc.engine, BoxPlan{Runtime: tc.runtime, RequireTier: tc.require})
+		if (err != nil) != tc.refused {
+			t.Errorf("runtime %q, required %q: %v", tc.runtime, tc.require, err)
+			continue
+		}
+		var bad *InputError
+		if tc.refused && (!errors.As(err, &bad) || bad.Hint == "" || !strings.Contains(bad.Message, string(tc.require))) {
+			t.Errorf("runtime %q, required %q: %#v", tc.runtime, tc.require, err)
+		}
+	}
+}
+
+// madeBox is a box that only says what it is.
+type madeBox struct {
+	sandbox.Sandbox
+	runtime string
+}
+
+func (b madeBox) Details() sandbox.BoxDetails { return sandbox.BoxDetails{Runtime: b.runtime} }
+
+func TestABoxMadeBelowTheRequiredTierIsRefused(t *testing.T) {
+	t.Parallel()
+	x := &run{ready: &ready{engine: sandbox.Info{DefaultRun: "runsc", Runtimes: []string{"runc", "runsc"}}}, plan: &Plan{}}
+	if err := x.keepsTier(madeBox{}); err != nil {
+		t.Errorf("no demand: %v", err)
+	}
+	x.plan.Box.RequireTier = sandbox.TierRunsc
+	if err := x.keepsTier(madeBox{runtime: "runsc"}); err != nil {
+		t.Errorf("as demanded: %v", err)
+	}
+	for name, made := range map[string]sandbox.Sandbox{
+		"another runtime": madeBox{runtime: "runc"}, "no word on the runtime": madeBox{}, "no details": struct{ sandbox.Sandbox }{},
+	} {
+		var policy *sandbox.PolicyError
+		if err := x.keepsTier(made); !errors.As(err, &policy) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+func TestNobodyCanAskForLessThanTheConfiguration(t *testing.T) {
+	t.Parallel()
+	task := func(tier string) *Task {
+		box := ""
+		if tier != "" {
+			box = `, "box": {"require_tier": "` + tier + `"}`
+		}
+		decoded, err := Decode([]byte(`{"objective": "x", "context": {"repo_root": "/r"}, "execution_mode": "command", "suggested_commands": ["true"]` + box + `}`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return decoded
+	}
+	for _, tc := range []struct {
+		config sandbox.Tier
+		task   string
+		flag   sandbox.Tier
+		want   sandbox.Tier
+	}{
+		{"", "", "", ""},
+		{"", "userns", "", sandbox.TierUserns},
+		{sandbox.TierRunsc, "runc", sandbox.TierUserns, sandbox.TierRunsc},
+		{sandbox.TierRunc, "userns", sandbox.TierRunsc, sandbox.TierRunsc},
+		{sandbox.TierRunc, "runsc", "", sandbox.TierRunsc},
+	} {
+		c := DefaultConfig()
+		c.Box.RequireTier = tc.config
+		plan, err := Compile(task(tc.task), c, Overrides{RequireTier: tc.flag})
+		if err != nil || plan.Box.RequireTier != tc.want {
+			t.Errorf("%+v: %v, %v", tc, plan.Box.RequireTier, err)
+		}
+	}
+	if _, err := Compile(task(""), DefaultConfig(), Overrides{RequireTier: "gvisor"}); err == nil {
+		t.Error("a flag that is no tier is taken")
+	}
+	if _, err := Decode([]byte(`{"objective": "x", "context": {"repo_root": "/r"}, "execution_mode": "command", "suggested_commands": ["true"], "box": {"require_tier": "none"}}`)); err == nil {
+		t.Error("a task's demand that is no tier is taken")
+	}
+}

@@ -1,0 +1,222 @@
+package egress
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"errors"
+	"io"
+	"net"
+	"strings"
+	"testing"
+	"testing/iotest"
+	"time"
+
+	"github.com/hashicorp/yamux"
+	"golang.org/x/net/dns/dnsmessage"
+)
+
+// FuzzFrames holds that the watch over the frames sees the same in pieces of any
+// size, changes nothing, and lets no frame through that an honest guest never
+// sends.
+func FuzzFrames(f *testing.F) {
+	f.Add(bytes.Join([][]byte{frame(0, frameWindow, flagSYN, 1, 0), frame(0, frameData, 0, 1, 9), frame(0, frameGoAway, 0, 0, 0)}, nil))
+	f.Add(frame(0, framePing, flagSYN, 0, 1))
+	f.Add(append(frame(0, frameData, 0, 1, 3), frame(0, frameWindow, flagSYN, 4, 0)...))
+	f.Add(frame(0, frameData, 0, 1, streamWindow+1))
+	f.Fuzz(func(t *testing.T, input []byte) {
+		watched := func(r io.Reader) ([]byte, error) {
+			return io.ReadAll(&frames{ReadWriteCloser: readOnly{r}, left: 1 << 30})
+		}
+		whole, err := watched(bytes.NewReader(input))
+		pieces, perr := watched(iotest.OneByteReader(bytes.NewReader(input)))
+		if (err == nil) != (perr == nil) || !bytes.HasPrefix(pieces, whole) || !bytes.HasPrefix(input, pieces) {
+			t.Fatalf("whole: %d bytes, %v; in pieces: %d bytes, %v", len(whole), err, len(pieces), perr)
+		}
+		if err == nil && len(whole) != len(input) {
+			t.Fatalf("%d bytes of %d passed", len(whole), len(input))
+		}
+		for p := pieces; len(p) >= frameHeader; {
+			kind, flags, id, length := p[1], binary.BigEndian.Uint16(p[2:]), binary.BigEndian.Uint32(p[4:]), binary.BigEndian.Uint32(p[8:])
+			if p[0] != 0 || kind == framePing || kind > frameGoAway || flags&flagSYN != 0 && id%2 == 0 || kind == frameData && length > streamWindow {
+				t.Fatalf("let through: % x", p[:frameHeader])
+			}
+			p = p[frameHeader:]
+			if kind == frameData {
+				p = p[min(int(length), len(p)):]
+			}
+		}
+	})
+}
+
+// FuzzDial answers a dial into the box with whatever a hostile guest could. The
+// dial succeeds only on the word for success, and what follows that word arrives
+// unchanged.
+func FuzzDial(f *testing.F) {
+	for _, s := range []string{"", "\x00", "\x00hello", "\x01", "\x01hello", "\xff", "HTTP/1.1 200 OK\r\n\r\n"} {
+		f.Add([]byte(s))
+	}
+	f.Fuzz(func(t *testing.T, answer []byte) {
+		guest, gate, result := serve(t, Config{})
+		session, err := yamux.Client(guest, tunnelConfig(guestLinger))
+		if err != nil {
+			t.Fatal(err)
+		}
+		answered := make(chan struct{})
+		go func() {
+			defer close(answered)
+			hello, err := session.OpenStream()
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			_ = (header{service: serviceHello}).write(hello) // else Ready says so
+			st, err := session.AcceptStream()
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			if h, err := readHeader(st); err != nil || h != (header{serviceDial, 4096}) {
+				t.Errorf("asked %+v, %v", h, err)
+			}
+			_, _ = st.Write(answer) // a refused one is closed by the other side
+			_ = st.Close()
+		}()
+		ctx, cancel := context.WithTimeout(t.Context(), patience)
+		defer cancel()
+		conn, err := gate.Dial(ctx, 4096)
+		if good := len(answer) > 0 && answer[0] == dialOK; good != (err == nil) {
+			t.Errorf("%q: %v", answer, err)
+		}
+		if err == nil {
+			if err := conn.SetDeadline(time.Now().Add(patience)); err != nil {
+				t.Error(err)
+			}
+			if got, err := io.ReadAll(conn); err != nil || !bytes.Equal(got, answer[1:]) {
+				t.Errorf("%q gives %q, %v", answer, got, err)
+			}
+			_ = conn.Close()
+		}
+		<-answered
+		_ = session.Close()
+		if err := <-result; err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// FuzzReportedNames sends the gate names a hostile guest says were looked up:
+// what is recorded of them is printable and bounded.
+func FuzzReportedNames(f *testing.F) {
+	for _, s := range []string{"\x0bexample.com", "\x00\x00", "\xff" + "short", "\x07\x1b[2J.\n\x00", "\x041.in\x03a.b"} {
+		f.Add([]byte(s))
+	}
+	f.Fuzz(func(t *testing.T, said []byte) {
+		var records []Record
+		guest, gate, result := serve(t, Config{Record: func(r Record) { records = append(records, r) }})
+		session, err := yamux.Client(guest, tunnelConfig(guestLinger))
+		if err != nil {
+			t.Fatal(err)
+		}
+		st, err := session.OpenStream()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := (header{service: serviceNames}).write(st); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := st.Write(said); err != nil {
+			t.Fatal(err)
+		}
+		_ = st.Close()
+		_, _ = io.ReadAll(st) // until the gate has read it all
+		_ = session.Close()
+		_ = gate.Close()
+		if err := <-result; err != nil {
+			t.Error(err)
+		}
+		if len(records) > recordsPerRun+1 || len(records) > len(said) {
+			t.Errorf("%d records of %d bytes", len(records), len(said))
+		}
+		for _, r := range records {
+			if r.Kind != KindDenied || printable(r.Name) != r.Name && len(r.Name) > maxText+3 || strings.ContainsAny(r.Name, "\x00\n\x1b") {
+				t.Errorf("record %+v", r)
+			}
+		}
+	})
+}
+
+// FuzzRefuseName gives the guest's name service any datagram: an answer belongs
+// to the query and says that there is no such name.
+func FuzzRefuseName(f *testing.F) {
+	query := func(names ...string) []byte {
+		m := dnsmessage.Message{Header: dnsmessage.Header{ID: 7, RecursionDesired: true}}
+		for _, n := range names {
+			m.Questions = append(m.Questions, dnsmessage.Question{Name: dnsmessage.MustNewName(n), Type: dnsmessage.TypeA, Class: dnsmessage.ClassINET})
+		}
+		b, err := m.Pack()
+		if err != nil {
+			f.Fatal(err)
+		}
+		return b
+	}
+	f.Add(query("example.com."))
+	f.Add(query("a.", "b."))
+	f.Add(query("."))
+	f.Add([]byte("\x00\x07\x01\x00\x00\x01\x00\x00\x00\x00\x00\x00\xc0\x0c\x00\x01\x00\x01"))
+	f.Fuzz(func(t *testing.T, datagram []byte) {
+		answer, name, ok := refuseName(datagram)
+		if !ok {
+			return
+		}
+		var m dnsmessage.Message
+		if err := m.Unpack(answer); err != nil {
+			t.Fatal(err)
+		}
+		if m.ID != binary.BigEndian.Uint16(datagram) || !m.Response || m.RCode != dnsmessage.RCodeNameError || len(m.Answers) > 0 || len(m.Questions) != 1 {
+			t.Errorf("answer %+v", m)
+		}
+		if name == "" || len(name) > maxName {
+			t.Errorf("name %q", name)
+		}
+	})
+}
+
+// FuzzGuestStream opens a stream into the guest with any bytes: it reaches
+// nothing but the loopback port its header names, and the guest ends.
+func FuzzGuestStream(f *testing.F) {
+	for _, s := range []string{"", "SBX\x01\x05\x00\x00\x01", "SBX\x01\x05\x00\x00\x01GET / HTTP/1.1\r\n\r\n", "SBX\x01\x02\x00\x00\x00", "garbage garbage"} {
+		f.Add([]byte(s))
+	}
+	f.Fuzz(func(t *testing.T, said []byte) {
+		if len(said) >= headerSize && said[6] != 0 {
+			t.Skip() // ports below 256 have no listener here
+		}
+		inside, outside := net.Pipe()
+		cfg := GuestConfig{Broker: listen(t), Proxy: listen(t)}
+		var err error
+		if cfg.Names, err = net.ListenPacket("udp4", "127.0.0.1:0"); err != nil {
+			t.Fatal(err)
+		}
+		ended := make(chan error, 1)
+		go func() { ended <- Guest(t.Context(), inside, cfg) }()
+		session, err := yamux.Server(outside, tunnelConfig(hostLinger))
+		if err != nil {
+			t.Fatal(err)
+		}
+		st, err := session.OpenStream()
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, _ = st.Write(said) // the guest may have hung up
+		_ = st.Close()
+		answer, err := io.ReadAll(st)
+		if err != nil || len(answer) > 1 || len(answer) == 1 && answer[0] != dialFailed {
+			t.Errorf("%q: %q, %v", said, answer, err)
+		}
+		_ = session.Close()
+		if err := <-ended; err != nil && !errors.Is(err, net.ErrClosed) {
+			t.Error(err)
+		}
+	})
+}

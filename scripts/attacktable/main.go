@@ -1,0 +1,68 @@
+// Command attacktable turns the outcomes of the attacks into the tables of a
+// Markdown file, between two marks. With -check it only says whether the tables
+// are those the tests give.
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+
+	"sandboxrun/cmd/sandboxrun/attack"
+)
+
+// The marks around the tables.
+const (
+	begin = "<!-- attacks: made by scripts/attacktable from the results of the tests -->"
+	end   = "<!-- end of the attacks -->"
+)
+
+func main() {
+	check := flag.Bool("check", false, "compare instead of writing")
+	flag.Parse()
+	if flag.NArg() != 2 {
+		fmt.Fprintln(os.Stderr, "usage: attacktable [-check] ATTACKS.json FILE.md")
+		os.Exit(2)
+	}
+	if err := run(os.Stdout, flag.Arg(0), flag.Arg(1), *check); err != nil {
+		fmt.Fprintln(os.Stderr, "attacktable:", err)
+		os.Exit(1)
+	}
+}
+
+func run(out io.Writer, outcomes, document string, check bool) error {
+	text, err := os.ReadFile(outcomes)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) { // they did not run at all
+		return err
+	}
+	var m matrix
+	if err == nil {
+		var all []attack.Outcome
+		if err := json.Unmarshal(text, &all); err != nil {
+			return fmt.Errorf("read %s: %w", outcomes, err)
+		}
+		m = newMatrix(all)
+	}
+	if !m.complete() {
+		_, err := fmt.Fprintln(out, "the attacks were not all made: their tables are left alone")
+		return err
+	}
+	old, err := os.ReadFile(document)
+	if err != nil {
+		return err
+	}
+	wanted, err := put(string(old), m.tables())
+	switch {
+	case err != nil:
+		return fmt.Errorf("%s: %w", document, err)
+	case wanted == string(old):
+		return nil
+	case check:
+		return fmt.Errorf("the attacks in %s are not what the tests gave: run scripts/attack-table", document)
+	}
+	return os.WriteFile(document, []byte(wanted), 0o644)
+}

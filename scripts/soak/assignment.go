@@ -1,0 +1,81 @@
+package main
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"time"
+)
+
+// fate is what is done to a task while it runs.
+type fate string
+
+const (
+	leftAlone  fate = "left alone"
+	killed     fate = "runner SIGKILL"
+	terminated fate = "runner SIGTERM"
+	stopped    fate = "runner SIGINT"
+	boxKilled  fate = "box killed"
+	boxRemoved fate = "box removed"
+)
+
+// assignment is one task and what happens to it. It follows from the seed.
+type assignment struct {
+	id       string
+	repo     int
+	kind     *kind
+	inside   bool // done by a runner of this very process
+	fate     fate
+	phase    string        // the fate strikes after this phase of the run has begun; "" for the start of the program
+	after    time.Duration // and this long after that
+	reap     bool          // a reap follows
+	hurtReap bool          // which is killed
+}
+
+// strikePhases are where a fate may strike. "" is the time before there is a run.
+var strikePhases = []string{"", "", "checkout", "open", "prepare", "agent", "agent", "close", "snapshot", "verify", "judge", "land", "settle"}
+
+func assign(seed uint64, i, repos int, agents bool) assignment {
+	r := rand.New(rand.NewPCG(seed, uint64(i))) //nolint:gosec // reproducible is the point
+	a := assignment{id: fmt.Sprintf("soak-%d", i), repo: r.IntN(repos), kind: drawKind(r, agents), fate: leftAlone}
+	a.inside = r.IntN(10) < 4 && !a.kind.agent
+	switch n := r.IntN(100); {
+	case n < 5:
+		a.fate = []fate{boxKilled, boxRemoved}[r.IntN(2)]
+	case n < 35 && a.inside:
+		a.fate = []fate{terminated, stopped}[r.IntN(2)]
+	case n < 21:
+		a.fate = killed
+	case n < 28:
+		a.fate = terminated
+	case n < 35:
+		a.fate = stopped
+	}
+	a.phase = strikePhases[r.IntN(len(strikePhases))]
+	a.after = time.Duration(r.IntN(150)) * time.Millisecond
+	if a.phase == "" {
+		a.after *= 12
+	}
+	if a.fate == boxKilled || a.fate == boxRemoved {
+		a.phase = "agent" // where there surely is one
+	}
+	a.reap = r.IntN(20) == 0 || a.fate == killed && r.IntN(2) == 0
+	a.hurtReap = a.reap && r.IntN(4) == 0
+	return a
+}
+
+func drawKind(r *rand.Rand, agents bool) *kind {
+	total := 0
+	for _, k := range kinds {
+		total += k.weight
+	}
+	n := r.IntN(total)
+	for _, k := range kinds {
+		if n -= k.weight; n < 0 {
+			if k.agent && !agents {
+				return kinds[0]
+			}
+			return k
+		}
+	}
+	return kinds[0]
+}

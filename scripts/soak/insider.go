@@ -1,0 +1,88 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+
+	"sandboxrun/runner"
+	"sandboxrun/sandbox/docker"
+)
+
+// insider is a runner in this very process, which lives as long as the soak does:
+// what it keeps of each task shows in the process.
+type insider struct {
+	site   *site
+	engine *docker.Engine
+	runner *runner.Runner
+	config runner.Config
+}
+
+func newInsider(s *site) (*insider, error) {
+	env := map[string]string{}
+	for _, v := range s.env() {
+		name, value, _ := strings.Cut(v, "=")
+		env[name] = value
+	}
+	getenv := func(name string) string { return env[name] }
+	config, err := runner.LoadConfig(getenv)
+	if err != nil {
+		return nil, err
+	}
+	state, err := runner.OpenState(s.state)
+	if err != nil {
+		return nil, err
+	}
+	engine, err := docker.New(docker.Config{Dir: filepath.Join(s.state, "etc"), Instance: state.Instance()})
+	if err != nil {
+		return nil, err
+	}
+	return &insider{site: s, engine: engine, config: config, runner: runner.New(runner.Options{
+		State: state, Config: config, Engine: engine, GuestBinary: s.program, Getenv: getenv, Version: "soak",
+	})}, nil
+}
+
+func (i *insider) close() { _ = i.engine.Close() } // only idle connections are left
+
+// perform does one task, and lets its fate strike.
+func (i *insider) perform(ctx context.Context, a assignment, r *repo) (ending, error) {
+	doc, err := json.Marshal(a.kind.task(a, r))
+	if err != nil {
+		return ending{}, err
+	}
+	task, err := runner.Decode(doc)
+	if err != nil {
+		return ending{}, err
+	}
+	plan, err := runner.Compile(task, i.config, runner.Overrides{})
+	if err != nil {
+		return ending{}, err
+	}
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	over := make(chan struct{})
+	var e ending
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		e.struck, e.box = strike(i.site, a, over, func(sig syscall.Signal) error {
+			cancel(runner.Interrupted{Signal: sig})
+			return nil
+		})
+	})
+	res, err := i.runner.Execute(ctx, plan, nil)
+	close(over)
+	wg.Wait()
+	if stop := (runner.Interrupted{}); err != nil && errors.As(context.Cause(ctx), &stop) {
+		e.exit, e.stderr = 128+int(stop.Signal), err.Error() // nothing had been made
+		return e, nil
+	}
+	if err != nil {
+		return ending{}, err
+	}
+	e.exit, e.result = runner.ExitCode(res, context.Cause(ctx)), res
+	return e, nil
+}

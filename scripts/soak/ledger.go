@@ -1,0 +1,205 @@
+package main
+
+import (
+	"fmt"
+	"maps"
+	"os"
+	"slices"
+	"sync"
+
+	"sandboxrun/runner"
+)
+
+// wrong is a sort of violation.
+type wrong int
+
+const (
+	leaked     wrong = iota // something of a run that is over is still there
+	lost                    // a task or what it landed is not told of by exactly one result
+	doubled                 // a task was done twice
+	corrupted               // a repository or a result is damaged
+	unexpected              // an ending that does not fit to what was done to the task
+	wrongs
+)
+
+// maxTold bounds the violations that are told one by one.
+const maxTold = 100
+
+// ledger keeps what is known of the tasks. It is safe for concurrent use.
+type ledger struct {
+	mu      sync.Mutex
+	pages   []page // the last is being written
+	told    map[string]bool
+	endings map[string]known // by task
+	tallies map[string]*tally
+	fates   map[fate]int
+	beside  int
+}
+
+// page is one part of a soak.
+type page struct {
+	done, inside int // tasks, and those of the long-lived runner
+	counts       [wrongs]int
+	gauge        gauge // at its end
+}
+
+func (l *ledger) page() *page { return &l.pages[len(l.pages)-1] }
+
+// known is what is kept of a task until its run was found.
+type known struct {
+	run    string // by the result it printed; "" for none
+	status runner.Status
+	branch string
+	ran    bool // it must have had a run: nothing happened to it, or it gave a result
+	beside bool
+}
+
+// tally is how the tasks of one kind ended.
+type tally struct {
+	tasks, struck int
+	exits         map[int]int
+}
+
+func newLedger() *ledger {
+	return &ledger{pages: make([]page, 1), told: map[string]bool{}, endings: map[string]known{}, tallies: map[string]*tally{}, fates: map[fate]int{}}
+}
+
+// violate counts something that must not happen, and tells it.
+func (l *ledger) violate(w wrong, format string, args ...any) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	text := fmt.Sprintf("%s: %s", w, fmt.Sprintf(format, args...))
+	if l.told[text] {
+		return // found again by the next look around
+	}
+	l.told[text] = true
+	l.page().counts[w]++
+	if len(l.told) <= maxTold {
+		fmt.Fprintln(os.Stderr, "VIOLATION", text)
+	}
+}
+
+func (w wrong) String() string {
+	return [wrongs]string{"leaked", "lost", "doubled", "corrupted", "unexpected"}[w]
+}
+
+func (l *ledger) violations() int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	n := 0
+	for _, p := range l.pages {
+		for _, c := range p.counts {
+			n += c
+		}
+	}
+	return n
+}
+
+// ended takes down how a task ended and judges it.
+func (l *ledger) ended(a assignment, e ending) {
+	if why := misfit(a, e); why != "" {
+		l.violate(unexpected, "%s (%s, %s, inside %v): %s: exit %d, %s, stderr %.300q", a.id, a.kind.name, a.fate, a.inside, why, e.exit, told(e.result), e.stderr)
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if a.kind == besideKind {
+		l.beside++
+	} else {
+		l.page().done++
+	}
+	if a.inside {
+		l.page().inside++
+	}
+	t := l.tallies[a.kind.name]
+	if t == nil {
+		t = &tally{exits: map[int]int{}}
+		l.tallies[a.kind.name] = t
+	}
+	t.tasks++
+	t.exits[e.exit]++
+	if e.struck {
+		t.struck++
+		l.fates[a.fate]++
+	}
+	k := known{ran: !e.struck || e.result != nil, beside: a.kind == besideKind}
+	if e.result != nil {
+		k.run, k.status, k.branch = e.result.RunID, e.result.Status, e.result.Git.Branch
+	}
+	l.endings[a.id] = k
+}
+
+// misfit says why an ending does not fit to the task and its fate; "" when it does.
+func misfit(a assignment, e ending) string {
+	usual := slices.Contains(a.kind.exits, e.exit)
+	sent, signalled := signals[a.fate]
+	switch {
+	case e.exit != -1 && e.result == nil && !e.struck:
+		return "no result"
+	case !e.struck && !usual:
+		return "not how this kind ends"
+	case !e.struck && a.kind.lands && e.result.Git.Branch == "":
+		return "nothing landed"
+	case !e.struck || a.fate == killed:
+		return ""
+	case (a.fate == boxKilled || a.fate == boxRemoved) && e.box && e.exit == 0:
+		return "success although its box was taken away"
+	case (a.fate == boxKilled || a.fate == boxRemoved) && (e.result == nil || !usual && !slices.Contains([]int{0, 3, 4, 5, 6}, e.exit)):
+		return "not how a run without its box ends"
+	case signalled && !usual && e.exit != 128+int(sent) && e.exit != -1:
+		return "not how a stopped run ends"
+	case e.result == nil && usual:
+		return "no result"
+	}
+	return ""
+}
+
+// compare holds a stored result against the one its caller got.
+func (l *ledger) compare(stored *runner.Result) {
+	l.mu.Lock()
+	k, ok := l.endings[stored.TaskID]
+	l.mu.Unlock()
+	switch {
+	case !ok:
+		l.violate(doubled, "run %s is of a task %q that nobody gave", stored.RunID, stored.TaskID)
+	case k.run == stored.RunID && (k.status != stored.Status || k.branch != stored.Git.Branch):
+		l.violate(corrupted, "run %s is stored as %s on %q and was told as %s on %q", stored.RunID, stored.Status, stored.Git.Branch, k.status, k.branch)
+	}
+}
+
+// count counts tasks that have not exactly the one run they must have.
+func (l *ledger) count(beside bool, byTask map[string][]string) {
+	l.mu.Lock()
+	endings := maps.Clone(l.endings)
+	l.mu.Unlock()
+	for id, k := range endings {
+		runs := byTask[id]
+		switch {
+		case k.beside != beside:
+		case len(runs) > 1:
+			l.violate(doubled, "task %s has the runs %v", id, runs)
+		case len(runs) == 0 && k.ran:
+			l.violate(lost, "task %s has no result", id)
+		case k.run != "" && runs[0] != k.run:
+			l.violate(lost, "task %s told of run %s and has %s", id, k.run, runs[0])
+		}
+	}
+}
+
+// turn measures this process and turns the page.
+func (l *ledger) turn() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.page().gauge = measure()
+	l.pages = append(l.pages, page{})
+}
+
+func told(r *runner.Result) string {
+	if r == nil {
+		return "no result"
+	}
+	codes := []string{}
+	for _, i := range r.Issues {
+		codes = append(codes, i.Code)
+	}
+	return fmt.Sprintf("%s %v run %s", r.Status, codes, r.RunID)
+}

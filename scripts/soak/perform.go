@@ -1,0 +1,136 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"os"
+	"os/exec"
+	"sync"
+	"syscall"
+	"time"
+
+	"sandboxrun/agents/agentstest/modelserver"
+	"sandboxrun/runner"
+)
+
+// ending is how a task ended, as its caller saw it.
+type ending struct {
+	exit   int            // -1: ended by a signal
+	result *runner.Result // nil where none was printed
+	struck bool           // whether the fate came in time
+	box    bool           // a box was taken away while its commands ran
+	stderr string
+}
+
+func (s *soak) perform(ctx context.Context, a assignment, r *repo) (ending, error) {
+	return performAt(ctx, s.main, a, r)
+}
+
+// performAt runs the program for one task, and lets its fate strike.
+func performAt(ctx context.Context, at *site, a assignment, r *repo) (ending, error) {
+	doc, err := json.Marshal(a.kind.task(a, r))
+	if err != nil {
+		return ending{}, err
+	}
+	if a.kind.agent {
+		model, err := modelserver.Start(making)
+		if err != nil {
+			return ending{}, err
+		}
+		defer func() { _ = model.Close() }() // what it heard is not looked at
+		if at, err = at.withModel(model.URL(), a.id); err != nil {
+			return ending{}, err
+		}
+		defer func() { _ = os.Remove(at.config) }()
+	}
+	c := at.command(ctx, "execute", "--quiet", "-")
+	c.Env = append(c.Env, "SOAK_KEY=no-key-at-all-0123456789")
+	var out, errs bytes.Buffer
+	c.Stdin, c.Stdout, c.Stderr = bytes.NewReader(doc), &out, &errs
+	if err := c.Start(); err != nil {
+		return ending{}, err
+	}
+	over := make(chan struct{})
+	var e ending
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		e.struck, e.box = strike(at, a, over, func(sig syscall.Signal) error { return c.Process.Signal(sig) })
+	})
+	err = c.Wait()
+	close(over)
+	wg.Wait()
+	if exit := (*exec.ExitError)(nil); err != nil && !errors.As(err, &exit) {
+		return ending{}, err
+	}
+	e.exit, e.stderr = c.ProcessState.ExitCode(), errs.String()
+	var res runner.Result
+	if json.Unmarshal(out.Bytes(), &res) == nil && res.RunID != "" {
+		e.result = &res
+	}
+	return e, nil
+}
+
+// making is what the scripted model does.
+var making = modelserver.Scenario{Name: "make", Steps: []modelserver.Step{
+	{Tools: []modelserver.ToolUse{modelserver.Tool("Write", map[string]any{"file_path": "/workspace/made.txt", "content": "made\n"})}},
+	{Text: "Done."},
+}}
+
+// signals are what those fates send that end the runner.
+var signals = map[fate]syscall.Signal{killed: syscall.SIGKILL, terminated: syscall.SIGTERM, stopped: syscall.SIGINT}
+
+// lookInterval is how often a run is looked at to strike at the right moment.
+const lookInterval = 3 * time.Millisecond
+
+// strike waits for a task's moment and does to it what its fate says. It is
+// false where the task was over before.
+func strike(at *site, a assignment, over <-chan struct{}, hit func(syscall.Signal) error) (struck, box bool) {
+	if a.fate == leftAlone || a.fate == "" {
+		return false, false
+	}
+	tick := time.NewTicker(lookInterval)
+	defer tick.Stop()
+	for run := ""; a.phase != ""; {
+		select {
+		case <-over:
+			return false, false
+		case <-tick.C:
+		}
+		if run == "" {
+			run = at.runOf(a.id)
+		}
+		if run != "" && at.reached(run, a.phase) {
+			break
+		}
+	}
+	select {
+	case <-over:
+		return false, false
+	case <-time.After(a.after):
+	}
+	if sig, ok := signals[a.fate]; ok {
+		return hit(sig) == nil, false
+	}
+	return takeBox(at, a)
+}
+
+// takeBox takes the box of a task away, as an operator could.
+func takeBox(at *site, a assignment) (struck, box bool) {
+	verb := []string{"kill"}
+	if a.fate == boxRemoved {
+		verb = []string{"rm", "-f"}
+	}
+	run := at.runOf(a.id)
+	if run == "" {
+		return false, false
+	}
+	for _, id := range at.boxes(run) {
+		if exec.Command("docker", append(verb, id)...).Run() == nil {
+			struck = true
+		}
+	}
+	// Only a box whose commands had not ended by then was missed by somebody.
+	return struck, struck && !at.reached(run, "close")
+}
