@@ -9,7 +9,7 @@ import (
 	"path/filepath"
 	"time"
 
-	"sandboxrun/step"
+	"sandboxrun/runner/step"
 )
 
 // baseVersion is raised when the layout of a base changes; older ones are made anew.

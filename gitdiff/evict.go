@@ -12,7 +12,7 @@ import (
 	"strings"
 	"time"
 
-	"sandboxrun/step"
+	"sandboxrun/runner/step"
 )
 
 // Evict removes bases that nobody has used for maxAge, and then the least recently used ones until the others take no

@@ -9,7 +9,7 @@ import (
 	"github.com/go-git/go-git/v5/plumbing"
 	"github.com/go-git/go-git/v5/plumbing/object"
 
-	"sandboxrun/step"
+	"sandboxrun/runner/step"
 )
 
 // Landing is one commit to make in a user's repository.
@@ -35,9 +35,12 @@ const (
 // gc removes in its time.
 //
 // The error is or wraps [ErrRefused] for objects that must not be in a repository, and [ErrRefExists], [ErrRefLocked] or a
-// [*RefConflictError] when the branch cannot be made.
+// [*RefConflictError] when the branch cannot be made. With a [*LitterError] the branch exists and the id is its commit's.
 func (r *Repo) Land(ctx context.Context, o *Objects, l Landing) (commitID string, err error) {
 	id, err := r.land(ctx, o, l)
+	if litter := (*LitterError)(nil); errors.As(err, &litter) {
+		return id.String(), litter
+	}
 	if err != nil {
 		return "", fmt.Errorf("land %s: %w", clip(l.Branch, 200), err)
 	}
@@ -59,6 +62,23 @@ func (r *Repo) land(ctx context.Context, o *Objects, l Landing) (plumbing.Hash, 
 	return id, set.land(ctx, l.Branch, id)
 }
 
+// LitterError says that a branch was made, and that something of its making is left in the user's repository: a place for
+// packs, or a mark that keeps git gc away from one. A later landing removes both.
+type LitterError struct{ Err error }
+
+func (e *LitterError) Error() string { return "clear away after landing: " + e.Err.Error() }
+
+// Unwrap returns what kept it from being removed.
+func (e *LitterError) Unwrap() error { return e.Err }
+
+// litter is err as one that does not undo the branch.
+func litter(err error) error {
+	if err == nil {
+		return nil
+	}
+	return &LitterError{Err: err}
+}
+
 // land makes the branch for a commit whose objects are collected: they are there, checked and safe from the user's own
 // gc before it is.
 func (s *landingSet) land(ctx context.Context, branch string, id plumbing.Hash) (err error) {
@@ -73,7 +93,14 @@ func (s *landingSet) land(ctx context.Context, branch string, id plumbing.Hash) 
 	if err != nil {
 		return fmt.Errorf("write objects: %w", err)
 	}
-	defer func() { err = errors.Join(err, step.Do(ctx, StepUnstage, pack.stage, pack.close)) }()
+	made := false
+	defer func() {
+		left := step.Do(ctx, StepUnstage, pack.stage, pack.close)
+		if made {
+			left = litter(left)
+		}
+		err = errors.Join(err, left)
+	}()
 	err = step.Do(ctx, StepObjects, landingSubject(id.String(), branch), func() error {
 		if err := s.fill(ctx, pack); err != nil {
 			return fmt.Errorf("write objects: %w", err)
@@ -92,7 +119,8 @@ func (s *landingSet) land(ctx context.Context, branch string, id plumbing.Hash) 
 	if err := s.repo.createRef(ctx, branch, id.String()); err != nil {
 		return errors.Join(err, pack.withdraw())
 	}
-	return step.Do(ctx, StepRelease, pack.name, pack.release)
+	made = true
+	return litter(step.Do(ctx, StepRelease, pack.name, pack.release))
 }
 
 // writeCommit stores the commit of a landing beside its tree.

@@ -10,6 +10,8 @@ import (
 	"github.com/go-git/go-git/v5/plumbing"
 	"github.com/go-git/go-git/v5/plumbing/filemode"
 	"github.com/go-git/go-git/v5/plumbing/object"
+
+	"sandboxrun/runner/step"
 )
 
 // worked is a bench with a box's work captured: an added, an edited and a deleted file.
@@ -198,4 +200,30 @@ func TestLandRefusesAMissingBlob(t *testing.T) {
 		t.Errorf("error = %v, want object %s missing", err, lost)
 	}
 	wantEqual(t, "branches", b.git(t, "for-each-ref", "refs/heads/sandboxrun"), "")
+}
+
+// A mark that cannot be taken away changes nothing about the branch that was made.
+func TestLandNamesTheBranchThatWasMadeAlthoughSomethingIsLeft(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, landBase)
+	dir := b.box(t)
+	writeFiles(t, dir, map[string]string{"new": "new\n"})
+	stuck := false
+	ctx := step.With(t.Context(), func(n step.Name, _ string) func(error) {
+		if n == StepRelease {
+			marks, err := filepath.Glob(filepath.Join(b.dir, ".git/objects/pack/*.keep"))
+			must(t, err)
+			for _, mark := range marks {
+				stuck = true
+				must(t, errors.Join(os.Remove(mark), os.MkdirAll(filepath.Join(mark, "full"), 0o755)))
+			}
+		}
+		return func(error) {}
+	})
+	id, err := b.repo.Land(ctx, b.objects, b.landing(t, "stuck", b.capture(t, dir).Tree))
+	var left *LitterError
+	if !stuck || !errors.As(err, &left) {
+		t.Fatalf("error %v, want what is left", err)
+	}
+	wantEqual(t, "branch", b.git(t, "rev-parse", "sandboxrun/stuck"), id)
 }

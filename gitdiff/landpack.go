@@ -13,7 +13,7 @@ import (
 
 	"github.com/go-git/go-git/v5/plumbing"
 
-	"sandboxrun/step"
+	"sandboxrun/runner/step"
 )
 
 // Names of what a landing leaves in objects/pack of the user's repository while it is under way. Git takes neither for its
@@ -131,7 +131,13 @@ func (p *landingPack) publish(ctx context.Context) error {
 }
 
 // release takes the mark away: the branch holds the objects now.
-func (p *landingPack) release() error { return os.Remove(filepath.Join(p.dir, p.name+".keep")) }
+func (p *landingPack) release() error {
+	err := os.Remove(filepath.Join(p.dir, p.name+".keep"))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return err
+}
 
 // withdraw takes back a pack whose branch could not be made.
 func (p *landingPack) withdraw() error { return withdrawPack(p.dir, p.name) }

@@ -124,12 +124,14 @@ func quoteAlways(path string) string {
 	return `"` + quoted.String() + `"`
 }
 
-// cutBuffer keeps the beginning of what is written to it.
-type cutBuffer struct{ bytes.Buffer }
+// cutBuffer keeps the beginning of what is written to it. It hides the buffer's ReadFrom, which knows no bound.
+type cutBuffer struct{ kept bytes.Buffer }
 
 func (b *cutBuffer) Write(p []byte) (int, error) {
-	if room := strictOutput - b.Len(); room > 0 {
-		b.Buffer.Write(p[:min(len(p), room)])
+	if room := strictOutput - b.kept.Len(); room > 0 {
+		b.kept.Write(p[:min(len(p), room)])
 	}
 	return len(p), nil
 }
+
+func (b *cutBuffer) String() string { return b.kept.String() }

@@ -24,6 +24,9 @@ func FuzzPatch(f *testing.F) {
 		if checkEntry(object.TreeEntry{Name: name, Mode: filemode.Regular}) != nil || was == now || was == "" || now == "" {
 			t.Skip()
 		}
+		if strings.HasSuffix(name, `\`) {
+			t.Skip("the other implementation takes the quote after it for part of the name; git does not, see TestGitTakesPatchesOfOddNames")
+		}
 		st := memory.NewStorage()
 		tree := func(text string) string {
 			obj := st.NewEncodedObject()

@@ -11,7 +11,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"sandboxrun/step"
+	"sandboxrun/runner/step"
 )
 
 // refLockWait is how long the lock of a branch is tried for; git's own default (core.filesRefLockTimeout) is a tenth of it.

@@ -1,6 +1,6 @@
 package gitdiff
 
-import "sandboxrun/step"
+import "sandboxrun/runner/step"
 
 // What this package makes and removes, as a run's journal of steps has it. The subject of a step is a path, of those that
 // write to a user's repository the commit and the branch of the landing. StepObject is not in journals: it is taken too often.

@@ -9,7 +9,7 @@ import (
 
 	"github.com/go-git/go-git/v5/plumbing"
 
-	"sandboxrun/step"
+	"sandboxrun/runner/step"
 )
 
 // Layout says how a workspace reaches the box.

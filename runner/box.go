@@ -9,12 +9,13 @@ import (
 	"os"
 	"runtime"
 	"slices"
+	"strings"
 	"time"
 
 	"sandboxrun/gitdiff"
+	"sandboxrun/runner/step"
 	"sandboxrun/sandbox"
 	"sandboxrun/sandbox/egress"
-	"sandboxrun/step"
 )
 
 // Where a box finds what the runner lends it, read-only.
@@ -53,6 +54,9 @@ type box struct {
 // as long as it lives; nil for nothing.
 func (x *run) openBox(ctx context.Context, role string, tree gitdiff.Mount, routes []egress.Route) (*box, error) {
 	sb, err := x.r.o.Engine.Open(ctx, x.spec(role, tree))
+	if left, ok := errors.AsType[*sandbox.LeftError](err); ok {
+		x.fail(role, &cleanupError{what: leftBox, err: left.Err})
+	}
 	if err != nil {
 		return nil, fmt.Errorf("open %s box: %w", role, err)
 	}
@@ -164,12 +168,13 @@ var bundleNames = []string{
 }
 
 // preferredLayout is the overlay where the engine is likely to mount it: on
-// this very machine, under Linux. What it really can is seen when it is asked.
-func preferredLayout(asked gitdiff.Layout, i sandbox.Info) gitdiff.Layout {
+// this very machine, under Linux, and at a path that mount options can hold.
+// What it really can is seen when it is asked.
+func preferredLayout(asked gitdiff.Layout, i sandbox.Info, state string) gitdiff.Layout {
 	if asked != "" {
 		return asked
 	}
-	if runtime.GOOS == "linux" && i.OS == "linux" {
+	if runtime.GOOS == "linux" && i.OS == "linux" && !strings.ContainsAny(state, `,:"\`+"\n") {
 		return gitdiff.LayoutOverlay
 	}
 	return gitdiff.LayoutCopy

@@ -7,7 +7,7 @@ import (
 	"os"
 
 	"sandboxrun/gitdiff"
-	"sandboxrun/step"
+	"sandboxrun/runner/step"
 )
 
 // capture reads the tree the work left behind, now that nothing runs on it any

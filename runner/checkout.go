@@ -7,9 +7,9 @@ import (
 	"time"
 
 	"sandboxrun/gitdiff"
+	"sandboxrun/runner/step"
 	"sandboxrun/sandbox"
 	"sandboxrun/sandbox/egress"
-	"sandboxrun/step"
 )
 
 // Pristine bases that nobody used for long, or that take more room than this,
@@ -84,7 +84,7 @@ func (x *run) open(ctx context.Context) error {
 // returns the workspace that is in use afterwards, also with an error.
 func (x *run) boxOn(ctx context.Context, role, tree string, ws *gitdiff.Workspace, routes []egress.Route) (*box, *gitdiff.Workspace, error) {
 	b, err := x.openBox(ctx, role, ws.Mount(), routes)
-	if !errors.Is(err, sandbox.ErrOverlayUnsupported) || x.layout != gitdiff.LayoutOverlay {
+	if !errors.Is(err, sandbox.ErrOverlayUnsupported) || x.layout != gitdiff.LayoutOverlay || x.boxLeft() {
 		return b, ws, err
 	}
 	x.log.emit("", EventSystemMessage, map[string]any{"text": "this engine cannot mount an overlay; using a plain copy of the tree: " + err.Error()})

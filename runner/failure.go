@@ -43,6 +43,10 @@ func (e *setupError) Error() string {
 // leftBox is what a cleanupError names for a box: it may still run.
 const leftBox = "box"
 
+// leftLanding is what a cleanupError names for what the making of a branch left
+// in the user's repository: nothing there depends on it.
+const leftLanding = "landing"
+
 // cleanupError is a box or tree whose removal could not be confirmed.
 type cleanupError struct {
 	what string
@@ -85,6 +89,10 @@ func (x *run) fail(phase string, err error) {
 	switch {
 	case errors.As(err, &clean):
 		x.cleanup = append(x.cleanup, clean.what)
+		if clean.what == leftLanding {
+			env(flaw, "cleanup_failed", "the branch is there and whole; the next landing clears away what is left beside it")
+			break
+		}
 		env(fatal, "cleanup_failed", "run \"sandboxrun reap\" when the engine answers again")
 	case again && (x.findings.limited || x.findings.interrupted):
 		// An echo: the clock or the signal that already ended the work.

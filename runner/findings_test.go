@@ -53,11 +53,16 @@ func TestIssuesAreGravestFirstAndBounded(t *testing.T) {
 	f.list[7].severity = fatal
 	f.add(flaw, Issue{Code: "one too many"})
 	got := f.sorted()
-	if len(got) != maxIssues+1 || got[0].Code != "7" || got[1].Code != "0" || got[maxIssues].Code != CodeIssuesOmitted {
+	if len(got) != maxIssues+1 || got[0].Code != "7" || got[1].Code != "one too many" || got[2].Code != "0" || got[maxIssues].Code != CodeIssuesOmitted {
 		t.Errorf("%d issues, first %v, last %v", len(got), got[:2], got[len(got)-1])
 	}
-	if f.worst != flaw {
-		t.Error("an issue that is not listed must still count")
+	full := findings{}
+	for range maxIssues {
+		full.add(fatal, Issue{Code: "x"})
+	}
+	full.add(flaw, Issue{Code: "not listed"})
+	if full.omitted != 1 || f.worst != flaw || full.worst != fatal {
+		t.Errorf("%d omitted, worst %d and %d: what is not listed must still count", full.omitted, f.worst, full.worst)
 	}
 }
 

@@ -38,8 +38,13 @@ func (x *run) land(ctx context.Context) error {
 		x.commit, err = x.repo.Land(ctx, x.objects, gitdiff.Landing{
 			Branch: branch, Parent: x.base, Tree: x.snapshot.Tree, Message: x.message(), Trailers: x.trailers(), When: x.started,
 		})
-		if err == nil {
+		if x.commit != "" {
 			x.branch = branch
+		}
+		if left := (*gitdiff.LitterError)(nil); errors.As(err, &left) {
+			return &cleanupError{what: leftLanding, err: left.Err}
+		}
+		if err == nil {
 			return nil
 		}
 		if !errors.Is(err, gitdiff.ErrRefExists) {

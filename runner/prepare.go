@@ -4,7 +4,7 @@ import (
 	"context"
 	"errors"
 
-	"sandboxrun/step"
+	"sandboxrun/runner/step"
 )
 
 // prepare runs the setup commands in the working box.

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"sandboxrun/gitdiff"
-	"sandboxrun/step"
+	"sandboxrun/runner/step"
 )
 
 // ReapReport lists what was cleared away.

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"sandboxrun/gitdiff"
-	"sandboxrun/step"
+	"sandboxrun/runner/step"
 )
 
 // landingLookBound is how long looking at the repository of a dead run may take.

@@ -9,9 +9,9 @@ import (
 	"sandboxrun/agents"
 	"sandboxrun/gitdiff"
 	"sandboxrun/runner/redact"
+	"sandboxrun/runner/step"
 	"sandboxrun/sandbox"
 	"sandboxrun/sandbox/egress"
-	"sandboxrun/step"
 )
 
 // run is the state of one execution while its phases walk by.
@@ -66,7 +66,7 @@ func (r *Runner) newRun(ctx context.Context, p *Plan, rd *ready, started time.Ti
 	}
 	x := &run{
 		ready: rd, r: r, plan: p, id: dir.ID(), taskID: p.TaskID, dir: dir, started: started,
-		token: egress.NewToken(), timing: map[string]int64{}, layout: preferredLayout(r.o.Layout, rd.engine),
+		token: egress.NewToken(), timing: map[string]int64{}, layout: preferredLayout(r.o.Layout, rd.engine, r.o.State.Dir()),
 	}
 	if x.taskID == "" {
 		x.taskID = x.id

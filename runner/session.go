@@ -13,7 +13,7 @@ import (
 	"github.com/google/uuid"
 
 	"sandboxrun/gitdiff"
-	"sandboxrun/step"
+	"sandboxrun/runner/step"
 )
 
 // ConflictError says that what was asked for is in order and cannot be done

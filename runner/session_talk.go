@@ -11,8 +11,8 @@ import (
 	"strings"
 
 	"sandboxrun/agents"
+	"sandboxrun/runner/step"
 	"sandboxrun/sandbox"
-	"sandboxrun/step"
 )
 
 // A conversation is what the agent's CLI keeps of it below its home. It leaves

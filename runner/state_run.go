@@ -18,7 +18,7 @@ import (
 	"github.com/oklog/ulid/v2"
 
 	"sandboxrun/runner/redact"
-	"sandboxrun/step"
+	"sandboxrun/runner/step"
 )
 
 // RunDir is the directory of one run: plan.json, events.ndjson, steps.ndjson,

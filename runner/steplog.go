@@ -12,7 +12,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"sandboxrun/gitdiff"
-	"sandboxrun/step"
+	"sandboxrun/runner/step"
 )
 
 // Steps lists every step of the program at which something outside of its

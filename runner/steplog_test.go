@@ -9,8 +9,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"sandboxrun/gitdiff"
+	"sandboxrun/runner/step"
 	"sandboxrun/sandbox"
-	"sandboxrun/step"
 )
 
 const (

@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"sandboxrun/gitdiff"
+	"sandboxrun/runner/step"
 	"sandboxrun/sandbox"
-	"sandboxrun/step"
 )
 
 // maxSteps bounds what is read of a journal of steps, in bytes. A run writes

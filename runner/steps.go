@@ -4,7 +4,7 @@ import (
 	"time"
 
 	"sandboxrun/gitdiff"
-	"sandboxrun/step"
+	"sandboxrun/runner/step"
 )
 
 // What a run makes and removes besides what the engine and git do for it. Those

@@ -6,7 +6,7 @@ import (
 	"fmt"
 
 	"sandboxrun/gitdiff"
-	"sandboxrun/step"
+	"sandboxrun/runner/step"
 )
 
 // verifyOutcome is one command of the verification; a nil ExitCode means that
@@ -72,7 +72,7 @@ func (x *run) discard(ctx context.Context, b *box, ws *gitdiff.Workspace) error 
 			return err
 		}
 	}
-	if ws != nil {
+	if ws != nil && !x.boxLeft() {
 		if err := x.closeTree(ws); err != nil {
 			return &cleanupError{what: "tree", err: err}
 		}

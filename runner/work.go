@@ -5,7 +5,7 @@ import (
 	"fmt"
 
 	"sandboxrun/agents"
-	"sandboxrun/step"
+	"sandboxrun/runner/step"
 )
 
 // work lets the agent take its turn, then runs the commands whose changes count.

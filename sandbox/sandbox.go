@@ -11,8 +11,9 @@ import (
 // Engine opens boxes and clears away what crashed runners left behind.
 type Engine interface {
 	// Open creates and starts a box. When it returns an error nothing of the
-	// box is left. Errors are *UnavailableError, *ImageError, *PolicyError,
-	// ErrOverlayUnsupported, or the wrapped answer of the engine.
+	// box is left, unless the error has a *LeftError. Errors are
+	// *UnavailableError, *EngineError, *ImageError, *PolicyError or
+	// ErrOverlayUnsupported.
 	Open(ctx context.Context, s Spec) (Sandbox, error)
 
 	// Reap removes every box and volume that carries this program's label and

@@ -1,6 +1,6 @@
 package sandbox
 
-import "sandboxrun/step"
+import "sandboxrun/runner/step"
 
 // What an engine makes and removes for a box, as a run's journal of steps has
 // it. The subject of a step is the container's or the volume's name, or the

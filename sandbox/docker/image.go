@@ -91,7 +91,11 @@ func (e *Engine) inspectImage(ctx context.Context, ref string) (imageapi.Inspect
 		return none, err
 	}
 	got, err := ask(ctx, e, "inspect image "+ref, e.timeouts.Call, func(ctx context.Context) (imageapi.InspectResponse, error) {
-		return e.client.ImageInspect(ctx, ref)
+		got, err := e.client.ImageInspect(ctx, ref)
+		if err == nil && got.ID == "" {
+			err = errNothing
+		}
+		return got, err
 	})
 	switch {
 	case errdefs.IsNotFound(err):

@@ -11,8 +11,8 @@ import (
 	"github.com/containerd/errdefs"
 	"github.com/docker/docker/api/types/container"
 
+	"sandboxrun/runner/step"
 	"sandboxrun/sandbox"
-	"sandboxrun/step"
 )
 
 // Open creates and starts a box; see sandbox.Engine. The context bounds Open
@@ -41,7 +41,10 @@ func (e *Engine) Open(ctx context.Context, s sandbox.Spec) (sandbox.Sandbox, err
 	}
 	close(b.built)
 	if err != nil {
-		return nil, fmt.Errorf("open box: %w", errors.Join(err, b.Close(ctx)))
+		if left := b.Close(ctx); left != nil {
+			err = errors.Join(err, &sandbox.LeftError{Err: left})
+		}
+		return nil, fmt.Errorf("open box: %w", err)
 	}
 	return b, nil
 }

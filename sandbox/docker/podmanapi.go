@@ -11,7 +11,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/containerd/errdefs"
 	"github.com/containerd/errdefs/pkg/errhttp"
 	"github.com/docker/docker/api/types/container"
 	"golang.org/x/sys/unix"
@@ -122,8 +121,8 @@ func ownership(dir string) (owner [3]uint32, err error) {
 	return [3]uint32{s.Uid, s.Gid, s.Mode}, nil
 }
 
-// nameInUse tells whether the name of a new container is another's: Docker has a
-// status for that, Podman says it as an internal error.
+// nameInUse tells whether the name of a new container is another's. Podman says
+// it as an internal error, and Docker's status for it has other meanings too.
 func nameInUse(err error) bool {
-	return errdefs.IsConflict(err) || err != nil && strings.Contains(err.Error(), "is already in use")
+	return err != nil && strings.Contains(err.Error(), "is already in use")
 }

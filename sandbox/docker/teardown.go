@@ -10,8 +10,8 @@ import (
 	"github.com/docker/docker/api/types/container"
 	"github.com/docker/docker/api/types/volume"
 
+	"sandboxrun/runner/step"
 	"sandboxrun/sandbox"
-	"sandboxrun/step"
 )
 
 // retryPause is the first pause between attempts to remove; it doubles.

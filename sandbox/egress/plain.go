@@ -26,14 +26,33 @@ func (p *proxy) plain(w http.ResponseWriter, r *http.Request) {
 	ctx, cancel := context.WithTimeoutCause(pass.ctx, p.limits.ConnectionTime, errLifetime)
 	defer cancel()
 
+	// Not by the transport: it dials in a goroutine that outlives the request, and
+	// so the tunnel.
+	conn, err := p.dialer.dial(ctx, pass.host, pass.port)
+	if err != nil {
+		if cause := context.Cause(ctx); cause != nil {
+			err = cause
+		}
+		p.refuse(w, pass.rec, err)
+		return
+	}
+	defer conn.Close()
+	dialled := make(chan net.Conn, 1)
+	dialled <- conn
+
 	rec := pass.rec
 	rec.Status = http.StatusOK
 	var failed error
 	up := &meter{left: p.limits.ConnectionBytes}
 	down := &meter{left: p.limits.ConnectionBytes}
 	transport := &http.Transport{
-		DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
-			return p.dialer.dial(ctx, pass.host, pass.port)
+		DialContext: func(context.Context, string, string) (net.Conn, error) {
+			select {
+			case conn := <-dialled:
+				return conn, nil
+			default:
+				return nil, net.ErrClosed // one request, one connection
+			}
 		},
 		DisableKeepAlives:     true,
 		DisableCompression:    true,

@@ -1,5 +1,7 @@
 package main
 
+import "slices"
+
 // kind is one sort of task and how it ends when nobody interferes.
 type kind struct {
 	name     string
@@ -54,6 +56,9 @@ func (k *kind) task(a assignment, repo *repo) map[string]any {
 		t["instructions"] = "Make made.txt."
 	} else {
 		t["execution_mode"], t["suggested_commands"] = "command", k.commands
+		if a.fate == boxKilled || a.fate == boxRemoved { // there must be a box to take away
+			t["suggested_commands"] = append(slices.Clone(k.commands), "sleep 5")
+		}
 	}
 	if k.accept != nil {
 		t["acceptance_criteria"] = k.accept

@@ -51,16 +51,15 @@ func run(ctx context.Context) (err error) {
 		return errors.Join(err, os.RemoveAll(dir))
 	}
 	err = s.run(ctx)
-	if *keep || err != nil {
+	s.report(os.Stdout) // also of what was done of one that was cut short
+	if *keep || err != nil || s.ledger.violations() > 0 {
 		fmt.Fprintln(os.Stderr, "soak: everything is left in", dir)
-	}
-	if !*keep && err == nil {
+	} else {
 		err = os.RemoveAll(dir)
 	}
 	if err != nil {
 		return err
 	}
-	s.report(os.Stdout)
 	if n := s.ledger.violations(); n > 0 {
 		return fmt.Errorf("%d violations", n)
 	}

@@ -27,6 +27,9 @@ func (s *soak) report(w io.Writer) {
 		insiders += p.inside
 	}
 	pages := l.pages[:len(l.pages)-1]
+	if len(pages) < halves {
+		return // nothing to compare
+	}
 	// The first part has what is made once.
 	second, last := pages[1].gauge, pages[len(pages)-1].gauge
 	rss, files, goroutines := last.over(second)

@@ -61,6 +61,7 @@ func newSoak(program, dir string, tasks int, seed uint64, workers int, agents bo
 // run does all tasks and looks around between the parts.
 func (s *soak) run(ctx context.Context) error {
 	s.began = time.Now()
+	defer func() { s.took = time.Since(s.began) }()
 	defer s.inside.close()
 	for part := range s.parts {
 		beside := make(chan struct{})
@@ -73,13 +74,17 @@ func (s *soak) run(ctx context.Context) error {
 			err = s.lookAround(ctx)
 		}
 		if err != nil {
-			return err
+			return errors.Join(err, s.clear(context.WithoutCancel(ctx)))
 		}
 		fmt.Fprintf(os.Stderr, "%3d%%  %s  %d tasks, %d violations\n", (part+1)*100/s.parts,
 			time.Since(s.began).Round(time.Second), len(s.tasks)*(part+1)/s.parts, s.ledger.violations())
 	}
-	s.took = time.Since(s.began)
 	return nil
+}
+
+// clear removes what the runners of a soak that was cut short left.
+func (s *soak) clear(ctx context.Context) error {
+	return errors.Join(s.main.command(ctx, "reap").Run(), s.beside.command(ctx, "reap").Run())
 }
 
 // doAll does some tasks, a few at a time.
@@ -123,6 +128,9 @@ func (s *soak) do(ctx context.Context, a assignment) error {
 	if err != nil {
 		return fmt.Errorf("task %s: %w", a.id, err)
 	}
+	if err := context.Cause(ctx); err != nil {
+		return err
+	}
 	s.ledger.ended(a, e)
 	if !a.reap {
 		return nil
@@ -160,6 +168,9 @@ func (s *soak) liveBeside(ctx context.Context, over <-chan struct{}, part int) {
 		}
 		a := assignment{id: fmt.Sprintf("beside-%d-%d", part, i), repo: i % len(s.repos), kind: besideKind, fate: leftAlone}
 		e, err := performAt(ctx, s.beside, a, s.repos[a.repo])
+		if ctx.Err() != nil {
+			return
+		}
 		if err != nil {
 			s.ledger.violate(unexpected, "%s: %v", a.id, err)
 			return

@@ -67,8 +67,8 @@ true`).quick(),
 		reach("N04", "reach other containers and the engine", forms+`
 for h in 172.17.0.2 172.17.0.3 172.18.0.2; do for p in 80 443 3128 5000 8080; do
 	direct -m 1 -f http://$h:$p/ && echo "GOT $h:$p"
-done
-done
+done # ports
+done # hosts
 for h in $ADDRS; do
 	for p in 2375 2376 10250; do direct -m 1 http://$h:$p/version && echo "GOT port $p of $h"; done
 	direct "http://$h:$PORT/$ID"
@@ -95,9 +95,9 @@ for p in $(awk '$4 == "0A" {print $2}' /proc/net/tcp 2>/dev/null | cut -d: -f2 |
 	for a in $ADDRS; do
 		for t in "//$a:$PORT/$ID-path" "/@$a:$PORT/$ID-at" "/../../$a:$PORT/$ID-up" "/anthropic/..//$a:$PORT/$ID-mixed"; do
 			curl -s -m 2 --path-as-is --noproxy '*' "http://127.0.0.1:$((0x$p))$t" >/dev/null 2>&1 &
-		done
-	done
-done
+		done # paths
+	done # addresses
+done # ports
 wait`),
 		tell("N08", Network, "use the user's agents and displays", `
 for v in SSH_AUTH_SOCK SSH_AGENT_PID GPG_AGENT_INFO DISPLAY WAYLAND_DISPLAY DBUS_SESSION_BUS_ADDRESS XDG_RUNTIME_DIR DOCKER_HOST KUBECONFIG; do

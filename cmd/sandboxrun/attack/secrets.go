@@ -72,8 +72,8 @@ git config -l 2>/dev/null | grep ` + strayMark + ` | sed 's/^/GOT setting /'; ec
 		},
 		{
 			ID: "S08", Group: Secrets, Title: "be read by other users of the machine, from the state directory", Shares: true,
-			Naive:  Naive{Skip: "the naive counterpart keeps no state"},
-			Script: "echo something to keep",
+			Naive:    Naive{Skip: "the naive counterpart keeps no state"},
+			Script:   "echo something to keep",
 			Breached: stateOpen,
 		},
 		// What no list names.
@@ -99,8 +99,8 @@ cat /proc/1/environ 2>/dev/null | tr '\0' '\n' | grep ` + strayMark + ` | cut -d
 		},
 		{
 			ID: "S11", Group: Secrets, Title: "find secrets in what the runner leaves in readable places", Shares: true,
-			Naive:  Naive{Skip: "the naive counterpart keeps no state"},
-			Script: "echo something to keep",
+			Naive:    Naive{Skip: "the naive counterpart keeps no state"},
+			Script:   "echo something to keep",
 			Breached: keyKept,
 		},
 	}

@@ -18,6 +18,8 @@ import (
 
 var everyFault = flag.String("every-fault", "", "inject every fault into every call, `when` being always, once, late or all; without it a sample")
 
+var faultRoute = flag.String("fault-route", "", "only into calls whose route has this `text`")
+
 // whens are from when on a call fails.
 var whens = []string{"always", "once", "late"}
 
@@ -83,7 +85,7 @@ func TestNoFaultOfTheEngineMakesAFalseResult(t *testing.T) {
 				if fault == sandboxtest.Misframed && !slices.Contains(streams, route) {
 					continue
 				}
-				if n++; !chosen(when, i, j, k) {
+				if n++; !chosen(when, i, j, k) || !strings.Contains(route, *faultRoute) {
 					continue
 				}
 				f := newFaultRun(t, fmt.Sprintf("%-32s %-10s %s", route, fault, when))

@@ -3,8 +3,11 @@ package e2e
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"maps"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -139,11 +142,9 @@ func (f flood) measure(t *testing.T, n int64) footprint {
 	t.Helper()
 	rig := newRig(t)
 	files := map[string]string{".gitignore": "ignored/\n"}
-	for name, body := range f.files {
-		files[name] = body
-	}
+	maps.Copy(files, f.files)
 	repo := newRepo(t, files)
-	rig.timeout = 15 * time.Minute
+	rig.timeout = time.Hour
 	rig.config["limits"] = f.limits
 	if f.limits == nil {
 		delete(rig.config, "limits")
@@ -155,7 +156,7 @@ func (f flood) measure(t *testing.T, n int64) footprint {
 	} else {
 		task["suggested_commands"] = []string{fmt.Sprintf(f.command, n)}
 	}
-	task["max_runtime_seconds"] = 800
+	task["max_runtime_seconds"] = 3000
 	if f.box != nil {
 		task["box"] = f.box
 	}
@@ -181,16 +182,19 @@ func watched(t *testing.T, r *rig, task map[string]any, ended func(runner.Result
 	late := time.After(r.timeout)
 	for running := true; running; {
 		select {
-		case <-done: // how it ended is told by the result
+		case err := <-done:
+			var exit *exec.ExitError // of what kind is told by the result
+			if err != nil && !errors.As(err, &exit) {
+				t.Fatal(err)
+			}
 			running = false
 		case <-tick.C:
 			if now := memoryOf(c.Process.Pid, "VmHWM"); now > f.peak {
 				f.peak = now
 			}
 		case <-late:
-			_ = c.Process.Kill()
-			<-done
-			t.Fatalf("did not end within %s\n%s", r.timeout, errs.Bytes())
+			err := errors.Join(c.Process.Kill(), <-done)
+			t.Fatalf("did not end within %s: %v\n%s", r.timeout, err, errs.Bytes())
 		}
 	}
 	f.took, f.engineAfter = time.Since(began), engineMemory(t)

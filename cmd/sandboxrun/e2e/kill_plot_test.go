@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"sandboxrun/agents/agentstest/modelserver"
-	"sandboxrun/step"
+	"sandboxrun/runner/step"
 )
 
 // plot is a task that passes a step.

@@ -15,7 +15,7 @@ import (
 	"time"
 
 	"sandboxrun/runner"
-	"sandboxrun/step"
+	"sandboxrun/runner/step"
 )
 
 // reapDeaths are the points at which somebody who clears away is killed: those

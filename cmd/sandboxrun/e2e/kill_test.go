@@ -16,7 +16,7 @@ import (
 	"text/tabwriter"
 
 	"sandboxrun/runner"
-	"sandboxrun/step"
+	"sandboxrun/runner/step"
 )
 
 // mortal is the program under test, built so that it can die at any step.

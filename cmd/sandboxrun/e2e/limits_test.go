@@ -38,18 +38,18 @@ var hostiles = []hostile{
 		box: map[string]any{"memory": "96m"}},
 	{name: "eats memory by temporary files", command: "head -c 500M /dev/zero > /tmp/big; sleep 60", code: "memory_limit", measure: "memory_bytes", seconds: 50,
 		box: map[string]any{"memory": "96m"}, limits: map[string]any{"temp": "1g"}},
-	{name: "ignores signals", command: "trap '' TERM INT HUP; while :; do sleep 1; done", code: "runtime_limit", measure: "runtime_seconds", seconds: 6, everywhere: true},
-	{name: "stops itself", command: "kill -STOP $$", code: "runtime_limit", measure: "runtime_seconds", seconds: 6},
-	{name: "says nothing", command: "sleep 60", code: "runtime_limit", measure: "idle_seconds", seconds: 50, limits: map[string]any{"idle_seconds": 2}},
+	{name: "ignores signals", command: "trap '' TERM INT HUP; while :; do sleep 1; done", code: "runtime_limit", measure: "runtime_seconds", seconds: 8, everywhere: true},
+	{name: "stops itself", command: "kill -STOP $$", code: "runtime_limit", measure: "runtime_seconds", seconds: 8},
+	{name: "says nothing", command: "sleep 60", code: "runtime_limit", measure: "idle_seconds", seconds: 50, limits: map[string]any{"idle_seconds": 5}},
 	{name: "writes through to the disk", command: "while :; do dd if=/dev/zero of=f bs=4k count=1 conv=fsync 2>/dev/null; done",
-		code: "runtime_limit", measure: "runtime_seconds", seconds: 6},
+		code: "runtime_limit", measure: "runtime_seconds", seconds: 8},
 	{name: "fills the tree", command: "i=0; while :; do i=$((i+1)); head -c 1000000 /dev/urandom > f$i; done",
 		code: "disk_limit", measure: "tree_bytes", seconds: 60, box: map[string]any{"disk": "20m"}, everywhere: true},
 	{name: "holds deleted files open", code: "disk_limit", measure: "tree_bytes", seconds: 60, box: map[string]any{"disk": "20m"}, ownKernel: "-",
 		command: "for i in 3 4 5 6; do eval \"exec $i>big$i\"; rm big$i; head -c 15000000 /dev/zero >&$i; done; sleep 50"},
 	{name: "makes many small files", command: "seq 1 1000000 | xargs touch; sleep 50", code: "disk_limit", measure: "tree_files", seconds: 60,
 		limits: map[string]any{"tree_files": 3000}},
-	{name: "digs without end", command: "i=0; while [ $i -lt 1200 ]; do mkdir d && cd d || exit; i=$((i+1)); done; sleep 50",
+	{name: "digs without end", command: "perl -e 'for (1 .. 1200) { mkdir \"d\"; chdir \"d\" or exit }'; sleep 50",
 		code: "disk_limit", measure: "tree_depth", seconds: 60},
 }
 
@@ -91,7 +91,7 @@ func (h hostile) hit(t *testing.T, runtime string) {
 	t.Helper()
 	var flags []string
 	if runtime != "" {
-		h.seconds += 8 // it starts more slowly
+		h.seconds += 12 // it starts more slowly
 		flags = []string{"--runtime", runtime}
 	}
 	rig, task := h.start(t, "echo done > before.txt", h.command)
@@ -144,8 +144,8 @@ func TestLimitsHoldInSetupAndVerificationToo(t *testing.T) {
 			task["setup_commands"] = []string{h.command}
 			res, o := rig.execute(task)
 			h.told(t, res, o)
-			if res.Status != runner.StatusFailed {
-				t.Errorf("status %s", res.Status)
+			if res.Status == runner.StatusSuccess || len(res.CommandsRun) != 1 {
+				t.Errorf("status %s, commands %+v", res.Status, res.CommandsRun)
 			}
 		})
 		t.Run(h.name+" in verification", func(t *testing.T) {
@@ -165,9 +165,9 @@ func TestBoxesOfARunShareWhatTheyMayPrint(t *testing.T) {
 	t.Parallel()
 	rig, repo := newRig(t), newRepo(t, sample)
 	rig.config["limits"] = map[string]any{"output": "1m"}
-	print := "head -c 700000 /dev/zero | tr '\\0' x; echo x > x"
-	task := repo.task(print)
-	task["acceptance_criteria"] = []any{map[string]any{"command": print}}
+	text := "head -c 700000 /dev/zero | tr '\\0' x; echo x > x"
+	task := repo.task(text)
+	task["acceptance_criteria"] = []any{map[string]any{"command": text}}
 	res, o := rig.execute(task)
 	hostile{code: "output_limit", measure: "output_bytes"}.told(t, res, o)
 	if len(res.CommandsRun) != 2 || res.CommandsRun[0].ExitCode == nil {
@@ -187,11 +187,12 @@ func TestNothingStartsOnADiskThatIsTooFull(t *testing.T) {
 }
 
 // What is bounded without ending the box: the process that goes too far is told
-// so by the kernel, and the others go on.
+// so by the kernel, and the others go on. gVisor does not count the files of a
+// tmpfs; there the limit on memory bounds them.
 const boundedCommands = `
 n=0; bad() { echo "NOT BOUNDED: $*"; n=1; }
 head -c 20M /dev/zero > /tmp/a 2>/dev/null && bad bytes of /tmp
-seq 1 100000 | xargs -I@ -P1 sh -c ': > /tmp/@ || exit 255' 2>/dev/null && bad files of /tmp
+[ $runtime = runc ] && perl -e 'for (1 .. 50000) { open F, ">", "/tmp/$_" or exit 1 }' && bad files of /tmp
 rm -rf /tmp/*
 head -c 20M /dev/zero > $HOME/a 2>/dev/null && bad bytes of HOME
 rm -f $HOME/a
@@ -213,7 +214,7 @@ func TestWhatABoxMayNotHaveIsRefusedWithoutEndingIt(t *testing.T) {
 			needRuntime(t, runtime)
 			rig, repo := newRig(t), newRepo(t, sample)
 			rig.config["limits"] = map[string]any{"temp": "16m", "open_files": 200}
-			res, o := rig.execute(repo.task(strings.TrimSpace(boundedCommands)), "--runtime", runtime)
+			res, o := rig.execute(repo.task("runtime="+runtime+boundedCommands), "--runtime", runtime)
 			c := res.CommandsRun[0]
 			if o.exit != 0 || c.ExitCode == nil || *c.ExitCode != 0 || changes(res)["fine.txt"] != "added" {
 				t.Errorf("exit %d, %v\n%s\n%s", o.exit, codes(res), c.StdoutExcerpt, c.StderrExcerpt)
@@ -230,7 +231,7 @@ func TestABoxGetsNoMoreOfTheProcessorsThanItMayHave(t *testing.T) {
 	res, _ := rig.execute(task)
 	lines := strings.Split(strings.TrimSpace(res.CommandsRun[0].StdoutExcerpt), "\n")
 	var used time.Duration
-	for _, part := range strings.Fields(lines[len(lines)-1]) { // of the children: user and system, as 0m1.5s
+	for part := range strings.FieldsSeq(lines[len(lines)-1]) { // of the children: user and system, as 0m1.5s
 		d, err := time.ParseDuration(part)
 		if err != nil {
 			t.Fatalf("times printed %q: %v", lines, err)

@@ -3,6 +3,8 @@ package e2e
 import (
 	"bytes"
 	"encoding/json"
+	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -97,5 +99,32 @@ func TestAWaitingRunTakesThePlaceOfOneThatWasKilled(t *testing.T) {
 	var res runner.Result
 	if err := json.Unmarshal(out.Bytes(), &res); err != nil || res.Status != runner.StatusSuccess {
 		t.Errorf("%v: %s", err, out.Bytes())
+	}
+}
+
+func TestARunThatTakesTheHostsLastSpaceIsStopped(t *testing.T) {
+	t.Parallel()
+	rig, repo := newRig(t), newRepo(t, sample)
+	rig.state = smallDisk(t, "size=300m,mode=0700")
+	rig.env = append(rig.env, "SANDBOXRUN_STATE_DIR="+rig.state)
+	rig.config["limits"] = map[string]any{"free_disk": "100m"}
+	res, o := rig.execute(repo.task("i=0; while :; do i=$((i+1)); head -c 10000000 /dev/urandom > f$i; done"))
+	h := hostile{code: "disk_limit", measure: "host_free_bytes"}
+	at := slices.IndexFunc(res.Issues, func(i runner.Issue) bool { return i.Code == h.code })
+	if o.exit != 6 || at < 0 || res.Issues[at].Limit == nil || res.Issues[at].Limit.Name != h.measure {
+		t.Fatalf("exit %d, %+v", o.exit, res.Issues)
+	}
+	if l := res.Issues[at].Limit; l.Allowed != 100<<20 || l.Measured >= l.Allowed || l.Measured == 0 {
+		t.Errorf("stopped at %d bytes free, with a floor of %d", l.Measured, l.Allowed)
+	}
+}
+
+func TestAStateDirectoryWithACommaInItsNameIsNoObstacle(t *testing.T) {
+	t.Parallel()
+	rig, repo := newRig(t), newRepo(t, sample)
+	rig.state = filepath.Join(filepath.Dir(rig.state), "state, of a kind")
+	rig.env = append(rig.env, "SANDBOXRUN_STATE_DIR="+rig.state)
+	if res, o := rig.execute(repo.task("echo x > x")); o.exit != 0 || res.Box.Layout != "copy" {
+		t.Errorf("exit %d, %+v", o.exit, res.Issues)
 	}
 }
