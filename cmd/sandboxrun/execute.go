@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"sync"
+	"time"
 
 	"github.com/urfave/cli/v2"
 
@@ -150,18 +151,13 @@ func (e *execution) abandon(ctx context.Context, why error) {
 	if id != "" {
 		why = fmt.Errorf("run %s was given up: %w", id, why)
 	}
-	// At the same time: a hung engine must not cost the document, nor a reader
-	// who does not read the removal.
-	var both sync.WaitGroup
-	both.Go(func() {
-		if err := e.p.errorDocument(why); err != nil {
-			e.p.notef("%v", err)
-		}
-	})
 	if id != "" {
-		if err := e.p.removeBoxes(ctx, id); err != nil {
+		if err := e.p.removeBoxesWithin(ctx, id, hardStopBound-2*time.Second); err != nil {
 			e.p.notef("boxes of run %s may be left: %v; run \"sandboxrun reap\"", id, err)
 		}
 	}
-	both.Wait()
+	// Last, as events of the run may share its stream.
+	if err := e.p.errorDocument(why); err != nil {
+		e.p.notef("%v", err)
+	}
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"os"
 	"os/signal"
 	"sync"
@@ -80,6 +81,21 @@ func (p *program) hardStop(ctx context.Context, sig syscall.Signal, hard func(co
 		}
 	}
 	p.exit(128 + int(sig))
+}
+
+// removeBoxesWithin is removeBoxes for a caller who must go on: a hung engine
+// can hold a removal for much longer.
+func (p *program) removeBoxesWithin(ctx context.Context, id string, bound time.Duration) error {
+	ctx, cancel := context.WithTimeoutCause(ctx, bound, errors.New("the engine takes too long"))
+	defer cancel()
+	removed := make(chan error, 1)
+	go func() { removed <- p.removeBoxes(ctx, id) }()
+	select {
+	case err := <-removed:
+		return err
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
 }
 
 func signalName(sig syscall.Signal) string {
