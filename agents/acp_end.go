@@ -29,7 +29,7 @@ var acpStatus = regexp.MustCompile(`(?i)(?:^\D{0,3}|\b(?:http|status|code|error)
 // message says.
 func acpCode(code int, message string) string {
 	if m := acpStatus.FindStringSubmatch(message); code < http.StatusBadRequest && m != nil {
-		code, _ = strconv.Atoi(m[1]) //nolint:errcheck // three digits
+		code, _ = strconv.Atoi(m[1]) // three digits
 	}
 	switch code {
 	case http.StatusUnauthorized, http.StatusForbidden, acpAuthRequired:

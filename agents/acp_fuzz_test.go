@@ -22,7 +22,7 @@ func FuzzACP(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, output string) {
 		h := &recorder{}
-		o := playACP(t, anyACP, h, agents.Turn{}, func(cli *scriptCLI) int {
+		o := playACP(t, h, agents.Turn{}, func(cli *scriptCLI) int {
 			cli.openACP()
 			cli.say(output)
 			return 0

@@ -52,7 +52,7 @@ func TestACPKeepsWhatNobodyKnowsAndGoesOn(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			h := &recorder{}
-			o := playACP(t, anyACP, h, agents.Turn{}, func(cli *scriptCLI) int {
+			o := playACP(t, h, agents.Turn{}, func(cli *scriptCLI) int {
 				prompt := cli.openACP()
 				cli.say(line, acpText("still here"))
 				cli.reply(prompt, acpEnd)
@@ -71,7 +71,7 @@ func TestACPKeepsWhatNobodyKnowsAndGoesOn(t *testing.T) {
 func TestACPDropsALineThatIsTooLongAndReadsTheNext(t *testing.T) {
 	t.Parallel()
 	h := &recorder{}
-	o := playACP(t, anyACP, h, agents.Turn{}, func(cli *scriptCLI) int {
+	o := playACP(t, h, agents.Turn{}, func(cli *scriptCLI) int {
 		prompt := cli.openACP()
 		long := func(n int) string { // in a way that would grow if it were escaped
 			return strings.Replace(acpText("%"), "%", strings.Repeat("<", n), 1)
@@ -98,7 +98,7 @@ func TestACPDropsALineThatIsTooLongAndReadsTheNext(t *testing.T) {
 func TestACPNothingAfterTheEndChangesIt(t *testing.T) {
 	t.Parallel()
 	h := &recorder{}
-	o := playACP(t, anyACP, h, agents.Turn{}, func(cli *scriptCLI) int {
+	o := playACP(t, h, agents.Turn{}, func(cli *scriptCLI) int {
 		prompt := cli.openACP()
 		cli.say(acpText("done"))
 		cli.reply(prompt, acpEnd)
@@ -119,7 +119,7 @@ func TestACPNothingAfterTheEndChangesIt(t *testing.T) {
 func TestACPGivesEveryCallOneResult(t *testing.T) {
 	t.Parallel()
 	h := &recorder{}
-	o := playACP(t, anyACP, h, agents.Turn{}, func(cli *scriptCLI) int {
+	o := playACP(t, h, agents.Turn{}, func(cli *scriptCLI) int {
 		prompt := cli.openACP()
 		call := func(id, rest string) string {
 			return acpNote(`{"sessionUpdate":"tool_call","toolCallId":"` + id + `"` + rest + `}`)
@@ -166,7 +166,7 @@ func TestACPADeniedCallThatRanAllTheSameIsTold(t *testing.T) {
 		t.Errorf("unknown = %d", o.Unknown)
 	}
 	h = &recorder{decide: acpDeny}
-	o = playACP(t, anyACP, h, agents.Turn{}, func(cli *scriptCLI) int {
+	o = playACP(t, h, agents.Turn{}, func(cli *scriptCLI) int {
 		prompt := cli.openACP()
 		cli.say(acpAsk("0", acpEditCall, acpOptions))
 		cli.hear()
@@ -182,7 +182,7 @@ func TestACPADeniedCallThatRanAllTheSameIsTold(t *testing.T) {
 func TestACPForgetsNoCallHoweverManyThereAre(t *testing.T) {
 	t.Parallel()
 	h := &recorder{}
-	o := playACP(t, anyACP, h, agents.Turn{}, func(cli *scriptCLI) int {
+	o := playACP(t, h, agents.Turn{}, func(cli *scriptCLI) int {
 		prompt := cli.openACP()
 		for i := range 1500 { // more than may be open at once
 			cli.say(acpNote(fmt.Sprintf(`{"sessionUpdate":"tool_call","toolCallId":"c%d","kind":"read","status":"in_progress"}`, i)))

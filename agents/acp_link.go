@@ -113,8 +113,8 @@ func (l *acpLink) read(text []byte) (m acpMessage, ok bool) {
 	e.Version = "2.0"
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false) // it must not grow beyond what the SDK takes
-	if enc.Encode(e) != nil {
+	enc.SetEscapeHTML(false)  // it must not grow beyond what the SDK takes
+	if enc.Encode(e) != nil { //nolint:errchkjson // its raw messages were read a moment ago
 		return m, false
 	}
 	if _, err := l.lines.Write(b.Bytes()); err != nil {

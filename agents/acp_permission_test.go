@@ -12,7 +12,7 @@ import (
 // permit plays one permission request and returns how it was answered.
 func permit(t *testing.T, h *recorder, ask string) (answer string, o agents.Outcome) {
 	t.Helper()
-	o = playACP(t, anyACP, h, agents.Turn{}, func(cli *scriptCLI) int {
+	o = playACP(t, h, agents.Turn{}, func(cli *scriptCLI) int {
 		prompt := cli.openACP()
 		cli.say(ask)
 		answer = acpChosen(cli.hear())
@@ -96,7 +96,7 @@ func TestACPDoubledRequestsAreBothRefused(t *testing.T) {
 		return agents.Decision{Allow: true}
 	}}
 	var answers []string
-	o := playACP(t, anyACP, h, agents.Turn{}, func(cli *scriptCLI) int {
+	o := playACP(t, h, agents.Turn{}, func(cli *scriptCLI) int {
 		prompt := cli.openACP()
 		cli.say(acpAsk("0", acpEditCall, acpOptions))
 		<-asked
@@ -122,7 +122,7 @@ func TestACPBoundsOpenRequests(t *testing.T) {
 		return agents.Decision{}
 	}}
 	refused := 0
-	playACP(t, anyACP, h, agents.Turn{}, func(cli *scriptCLI) int {
+	playACP(t, h, agents.Turn{}, func(cli *scriptCLI) int {
 		prompt := cli.openACP()
 		for i := range n {
 			id := fmt.Sprintf("c%d", i)
@@ -150,7 +150,7 @@ func TestACPTellsTheModelWhyItWasDeniedWhereTheTurnEndsWithThat(t *testing.T) {
 		return agents.Decision{Reason: "edits are not wanted here"}
 	}}
 	var again map[string]any
-	o := playACP(t, anyACP, h, agents.Turn{}, func(cli *scriptCLI) int {
+	o := playACP(t, h, agents.Turn{}, func(cli *scriptCLI) int {
 		prompt := cli.openACP()
 		cli.say(acpText("I try."), acpAsk("0", acpEditCall, acpOptions))
 		cli.hear()
@@ -176,7 +176,7 @@ func TestACPGivesUpOnAModelThatGoesOnAsking(t *testing.T) {
 	t.Parallel()
 	h := &recorder{decide: func(context.Context, agents.ApprovalRequest) agents.Decision { return agents.Decision{} }}
 	prompts := 0
-	o := playACP(t, anyACP, h, agents.Turn{}, func(cli *scriptCLI) int {
+	o := playACP(t, h, agents.Turn{}, func(cli *scriptCLI) int {
 		for prompt := cli.openACP(); prompt != nil; prompt = cli.hear() {
 			id := string(rune('A' + prompts))
 			prompts++

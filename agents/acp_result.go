@@ -24,7 +24,7 @@ type acpOutput struct {
 var acpShellEnd = regexp.MustCompile(`\n?<shellId: \S+ completed with exit code -?\d+>\s*$`)
 
 // result turns the last update of a call into its result.
-func (a *acpTurn) result(t *acpTool, u acpUpdate) {
+func (a *acpTurn) result(u acpUpdate) {
 	call, known := a.calls.take(u.CallID)
 	if !known {
 		return

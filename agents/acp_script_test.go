@@ -23,11 +23,11 @@ func (b acpBox) Exec(ctx context.Context, c sandbox.Command) (sandbox.Exit, erro
 }
 
 // playACP takes one turn of an agent against a script.
-func playACP(t *testing.T, agent string, h *recorder, turn agents.Turn, play func(cli *scriptCLI) int) agents.Outcome {
+func playACP(t *testing.T, h *recorder, turn agents.Turn, play func(cli *scriptCLI) int) agents.Outcome {
 	t.Helper()
-	a, ok := agents.Lookup(agent)
+	a, ok := agents.Lookup(anyACP)
 	if !ok {
-		t.Fatalf("there is no agent %s", agent)
+		t.Fatalf("there is no agent %s", anyACP)
 	}
 	if turn.Prompt == "" {
 		turn.Prompt = "go"

@@ -189,11 +189,13 @@ func (a *acpTurn) goOn() {
 		return
 	}
 	a.denied++
-	text := "What you asked for was denied."
+	var b strings.Builder
+	b.WriteString("What you asked for was denied.")
 	for i, reason := range a.prompt.refused {
-		text += fmt.Sprintf("\n%d. %s", i+1, head(reason, maxACPReason))
+		fmt.Fprintf(&b, "\n%d. %s", i+1, head(reason, maxACPReason))
 	}
-	text += "\nDo not try the same again. Go on with the task as far as you can without it."
+	b.WriteString("\nDo not try the same again. Go on with the task as far as you can without it.")
+	text := b.String()
 	a.emit(KindSystemMessage, Message{Text: "the agent's turn ended with a denial; the model is told: " + text})
 	a.put(text)
 }

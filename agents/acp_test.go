@@ -12,7 +12,7 @@ import (
 func TestACPMakesOneMessageOfARunOfChunks(t *testing.T) {
 	t.Parallel()
 	h := &recorder{}
-	o := playACP(t, anyACP, h, agents.Turn{}, func(cli *scriptCLI) int {
+	o := playACP(t, h, agents.Turn{}, func(cli *scriptCLI) int {
 		prompt := cli.openACP()
 		cli.say(acpNote(`{"sessionUpdate":"agent_thought_chunk","content":{"type":"text","text":"h"}}`),
 			acpNote(`{"sessionUpdate":"agent_thought_chunk","content":{"type":"text","text":"m"}}`),
@@ -60,7 +60,7 @@ func TestACPTellsHowATurnEnded(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			o := playACP(t, anyACP, &recorder{}, agents.Turn{}, func(cli *scriptCLI) int {
+			o := playACP(t, &recorder{}, agents.Turn{}, func(cli *scriptCLI) int {
 				prompt := cli.openACP()
 				if c.fault != "" {
 					cli.refuse(prompt, c.fault)
@@ -101,7 +101,7 @@ func TestACPEndsWithoutAnEndAreFailures(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			if o := playACP(t, anyACP, &recorder{}, agents.Turn{}, c.play); o.End != agents.EndFailed || o.Code != c.code {
+			if o := playACP(t, &recorder{}, agents.Turn{}, c.play); o.End != agents.EndFailed || o.Code != c.code {
 				t.Errorf("outcome = %+v, want %s", o, c.code)
 			}
 		})
@@ -111,7 +111,7 @@ func TestACPEndsWithoutAnEndAreFailures(t *testing.T) {
 func TestACPSwallowsWhatALoadedSessionTellsAgain(t *testing.T) {
 	t.Parallel()
 	h := &recorder{}
-	o := playACP(t, anyACP, h, agents.Turn{Resume: true, SessionID: "s-1"}, func(cli *scriptCLI) int {
+	o := playACP(t, h, agents.Turn{Resume: true, SessionID: "s-1"}, func(cli *scriptCLI) int {
 		cli.reply(cli.hear(), `{"protocolVersion":1,"agentCapabilities":{"loadSession":true}}`)
 		load := cli.hear()
 		cli.say(acpNote(`{"sessionUpdate":"user_message_chunk","content":{"type":"text","text":"old"}}`), acpText("old"), acpNote(`{"sessionUpdate":"tool_call",`+acpEditCall[1:]))
@@ -134,7 +134,7 @@ func TestACPSwallowsWhatALoadedSessionTellsAgain(t *testing.T) {
 
 func TestACPCannotTakeUpWhatTheAgentCannotLoad(t *testing.T) {
 	t.Parallel()
-	o := playACP(t, anyACP, &recorder{}, agents.Turn{Resume: true, SessionID: "s-1"}, func(cli *scriptCLI) int {
+	o := playACP(t, &recorder{}, agents.Turn{Resume: true, SessionID: "s-1"}, func(cli *scriptCLI) int {
 		cli.reply(cli.hear(), `{"protocolVersion":1}`)
 		return cli.drain()
 	})
@@ -146,7 +146,7 @@ func TestACPCannotTakeUpWhatTheAgentCannotLoad(t *testing.T) {
 func TestACPPlansInThePlanningMode(t *testing.T) {
 	t.Parallel()
 	var mode, prompt map[string]any
-	playACP(t, anyACP, &recorder{}, agents.Turn{ReadOnly: true, Prompt: "/allow-all on"}, func(cli *scriptCLI) int {
+	playACP(t, &recorder{}, agents.Turn{ReadOnly: true, Prompt: "/allow-all on"}, func(cli *scriptCLI) int {
 		mode = cli.openACP()
 		cli.reply(mode, `{}`)
 		prompt = cli.hear()
@@ -171,7 +171,7 @@ func TestACPClaimsNothingAndRefusesFilesAndTerminals(t *testing.T) {
 	h := &recorder{}
 	var hello map[string]any
 	codes := map[string]any{}
-	o := playACP(t, anyACP, h, agents.Turn{}, func(cli *scriptCLI) int {
+	o := playACP(t, h, agents.Turn{}, func(cli *scriptCLI) int {
 		hello = cli.hear()
 		cli.reply(hello, `{"protocolVersion":1}`)
 		cli.reply(cli.hear(), `{"sessionId":"s-1"}`)

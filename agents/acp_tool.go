@@ -45,7 +45,7 @@ func (a *acpTurn) tool(u acpUpdate, text []byte) {
 		return
 	}
 	if final {
-		a.result(t, u)
+		a.result(u)
 	}
 }
 

@@ -12,7 +12,7 @@ func failing(status int, kind, message string, times int) modelserver.Step {
 	return modelserver.Step{Times: times, Fault: &modelserver.Fault{Status: status, Type: kind, Message: message}}
 }
 
-func TestClaudeProviderFailures(t *testing.T) {
+func TestClaudeProviderFailures(t *testing.T) { //nolint:tparallel // newJob says so
 	t.Parallel()
 	for _, tc := range []struct {
 		name  string

@@ -149,7 +149,7 @@ func conformDenied(t *testing.T, agent string, k kit.Kit) {
 	j, ctx := suiteJob(t, agent, k, map[string]string{"keep.txt": "keep\n"},
 		uses(k.Write("a.txt", "a\n")),
 		modelserver.Step{Text: "I could not."}, modelserver.Step{Text: "I could not."})
-	j.host.decide = func(_ context.Context, r agents.ApprovalRequest) agents.Decision {
+	j.host.decide = func(context.Context, agents.ApprovalRequest) agents.Decision {
 		return agents.Decision{Reason: reason}
 	}
 	o := j.in(ctx)

@@ -180,6 +180,7 @@ func (c *conversation) limit() time.Duration {
 		return time.Until(c.stopBy)
 	case turnClosing:
 		return leaveGrace
+	case turnRunning:
 	}
 	if c.approvals.pending() > 0 {
 		return math.MaxInt64 // a person may take any time; the host's deadline and ctx end the wait

@@ -7,6 +7,7 @@ import (
 	"net/http/httptest"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -93,16 +94,16 @@ func conformHostile(t *testing.T, agent string, k kit.Kit) {
 	}
 	for _, path := range left {
 		name := strings.TrimPrefix(filepath.Base(path), "canary-")
-		if !listed(known[agent], name) {
+		if !slices.Contains(known[agent], name) {
 			t.Errorf("the repository ran a command: %s", name)
 		}
 	}
 	edit, command := 0, 0
 	for _, r := range j.host.asked {
-		switch r.Action {
-		case agents.ActionEdit:
+		if r.Action == agents.ActionEdit {
 			edit++
-		case agents.ActionCommand:
+		}
+		if r.Action == agents.ActionCommand {
 			command++
 		}
 	}
@@ -112,13 +113,4 @@ func conformHostile(t *testing.T, agent string, k kit.Kit) {
 	if !j.exists("ran.txt") {
 		t.Error("the allowed command did not run")
 	}
-}
-
-func listed(list []string, name string) bool {
-	for _, l := range list {
-		if l == name {
-			return true
-		}
-	}
-	return false
 }

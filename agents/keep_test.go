@@ -10,11 +10,11 @@ import (
 func TestKeptAddsWhatTheProfileKeeps(t *testing.T) {
 	t.Parallel()
 	settings := agents.Settings{"keep": []byte(`[".tool/chats","/etc","..","../x",".","a/../../b","", "x/../y"]`)}
-	any, ok := agents.Lookup("acp:tool")
+	tool, ok := agents.Lookup("acp:tool")
 	if !ok {
 		t.Fatal("there is no acp:tool")
 	}
-	if got, want := agents.Kept(any.Info(), settings), []string{".tool/chats", "y"}; !slices.Equal(got, want) {
+	if got, want := agents.Kept(tool.Info(), settings), []string{".tool/chats", "y"}; !slices.Equal(got, want) {
 		t.Errorf("kept %q, want %q", got, want)
 	}
 	gemini, ok := agents.Lookup("gemini")

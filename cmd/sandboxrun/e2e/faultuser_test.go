@@ -175,9 +175,14 @@ func TestWhatAnOperatorDoesToTheBoxInMidRunIsNamed(t *testing.T) {
 			h := hold(t, rig, task)
 			box := h.box()
 			for _, words := range c.do {
-				if out, err := dockerIn(t, append(slices.Clone(words), box)...); err != nil {
-					t.Logf("docker %v: %v: %s", words, err, out)
-				}
+				// Freezing needs several attempts where processes come and go.
+				waitFor(t, "docker "+words[0], func() bool {
+					out, err := dockerIn(t, append(slices.Clone(words), box)...)
+					if err != nil {
+						t.Logf("docker %v: %v: %s", words, err, out)
+					}
+					return err == nil || words[0] != "pause" && words[0] != "unpause"
+				})
 			}
 			var res runner.Result
 			var exit int

@@ -40,7 +40,7 @@ func corpse(d death) death {
 	return death{"land/ref", step.After, 1}
 }
 
-func TestWhoeverClearsAwayMayBeKilledToo(t *testing.T) {
+func TestWhoeverClearsAwayMayBeKilledToo(t *testing.T) { //nolint:tparallel // inPairs says so
 	t.Parallel()
 	needEngine(t, agentImage)
 	mortalProgram(t)
@@ -81,7 +81,7 @@ func (v *victim) clear(asked bool) {
 
 // Kills at points nobody chose: in the middle of writing a file, of a request
 // to the engine, of an answer.
-func TestKilledAtAnyMomentARunLeavesNothingAndHasOneResult(t *testing.T) {
+func TestKilledAtAnyMomentARunLeavesNothingAndHasOneResult(t *testing.T) { //nolint:tparallel // inPairs says so
 	t.Parallel()
 	needEngine(t, agentImage)
 	report := newReport()

@@ -152,7 +152,7 @@ func ofReaper(n step.Name) bool { return strings.HasPrefix(string(n), "reap/") }
 // other; each is cleared away by those that start after it.
 const chain = 6
 
-func TestKilledAtEveryStepARunLeavesNothingAndHasOneResult(t *testing.T) {
+func TestKilledAtEveryStepARunLeavesNothingAndHasOneResult(t *testing.T) { //nolint:tparallel // inPairs says so
 	t.Parallel()
 	needEngine(t, agentImage)
 	mortalProgram(t)

@@ -19,7 +19,7 @@ func (r *repo) branches() string {
 }
 
 // What attacks whoever checks a tree out gets no branch; the change is kept as a patch, and the user can permit some of it.
-func TestAttacksOnACheckoutDoNotLand(t *testing.T) {
+func TestAttacksOnACheckoutDoNotLand(t *testing.T) { //nolint:tparallel // they share one state directory
 	t.Parallel()
 	r := newRig(t)
 	for name, tc := range map[string]struct {
