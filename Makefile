@@ -71,6 +71,10 @@ soak: setup ## run SOAK_TASKS (1000) tasks while runners die, and count what mus
 	@cp bin/sandboxrun .cache/sandboxrun-soak
 	@go run ./scripts/soak -bin .cache/sandboxrun-soak -tasks $(or $(SOAK_TASKS),1000) -seed $(or $(SOAK_SEED),1)
 
+.PHONY: floods
+floods: setup ## write gigabytes in boxes and watch the memory of the runner (half an hour)
+	@SANDBOXRUN_LONG=1 go test -v -timeout 2h -run TestMemoryStaysFlat ./cmd/sandboxrun/e2e
+
 .PHONY: bench
 bench: setup ## time whole runs beside docker run and a shell script (minutes)
 	@go run ./scripts/bench

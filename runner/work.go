@@ -66,14 +66,25 @@ func (x *run) turn(ctx context.Context) error {
 		return fmt.Errorf("agent %s: %w", x.plan.Agent.Name, err)
 	}
 	if pinned := x.agent.Info().Version; out.Version != "" && out.Version != pinned {
-		x.findings.add(note, Issue{Type: IssueEnv, Code: "agent_version_unknown",
-			Description:     fmt.Sprintf("the image holds %s %s; this program was tested with %s", x.plan.Agent.Name, out.Version, pinned),
-			SuggestedAction: "run \"sandboxrun image build\""})
+		x.findings.add(note, unknownVersion(x.plan.Agent.Name, out.Version, pinned))
 	}
 	if out.End != agents.EndClean {
 		x.findings.add(fruitless, Issue{Type: IssueEnv, Code: out.Code, Description: out.Message, SuggestedAction: agentAdvice(out.Code)})
 	}
 	return nil
+}
+
+// unknownVersion says that a CLI is of a version nobody has watched; pinned is
+// "" for agents that are there by configuration alone.
+func unknownVersion(name, version, pinned string) Issue {
+	i := Issue{Type: IssueEnv, Code: "agent_version_unknown",
+		Description:     fmt.Sprintf("the image holds %s %s; this program was tested with %s", name, version, pinned),
+		SuggestedAction: "run \"sandboxrun image build\""}
+	if pinned == "" {
+		i.Description = fmt.Sprintf("the image holds %s %s, which this program was not tested with", name, version)
+		i.SuggestedAction = "look at the run's events before you rely on them"
+	}
+	return i
 }
 
 // agentAdvice says what a person can do about an agent that did not end well.

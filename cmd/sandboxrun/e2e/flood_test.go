@@ -89,9 +89,9 @@ var floods = []flood{
 		files: map[string]string{"agent.js": acpFlooder}, ended: endsWell},
 	{name: "events of an agent", unit: "events", size: 40_000, full: 1_000_000, limits: map[string]any{"output": "1g"}, agent: "acp:node agent.js events %d",
 		files: map[string]string{"agent.js": acpFlooder}, ended: endsWell},
-	{name: "a file in the difference", unit: "bytes", size: 60 << 20, full: 60 << 20,
+	{name: "a file in the difference", unit: "bytes", size: 20 << 20, full: 60 << 20,
 		command: "head -c %d /dev/urandom > big.bin", ended: changedFiles(1)},
-	{name: "a text in the difference", unit: "bytes", size: 60 << 20, full: 60 << 20,
+	{name: "a text in the difference", unit: "bytes", size: 20 << 20, full: 60 << 20,
 		command: "seq 1 100000000 | head -c %d > big.txt", ended: changedFiles(1)},
 	{name: "a file too large to capture", unit: "bytes", size: 256 << 20, full: 1 << 30,
 		command: "head -c %d /dev/zero > big.bin; echo x > x", ended: tooLarge},
@@ -99,11 +99,12 @@ var floods = []flood{
 		command: "mkdir n; cd n; seq 1 %d | split -l 1 -a 6 --numeric-suffixes", ended: changedAll},
 	{name: "ignored files", unit: "files", size: 16_000, full: 400_000, perUnit: 300,
 		command: "mkdir -p ignored; cd ignored; seq 1 %d | xargs touch; echo x > ../x", ended: changedFiles(1)},
-	{name: "files in the tree", unit: "files", size: 16_000, full: 1_000_000, perUnit: 300, limits: map[string]any{"tree_files": 600_000},
+	{name: "files in the tree", unit: "files", size: 8_000, full: 1_000_000, perUnit: 2200, limits: map[string]any{"tree_files": 600_000},
 		command: "mkdir n; cd n; seq 1 %d | xargs touch", ended: stoppedByDisk},
 }
 
-func TestMemoryStaysFlatWhateverABoxDoes(t *testing.T) {
+func TestMemoryStaysFlatWhateverABoxDoes(t *testing.T) { //nolint:tparallel // its floods come one after the other
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("floods the program with gigabytes; left out by -short")
 	}
