@@ -34,8 +34,9 @@ type opencodeToolRef struct {
 func (r opencodeToolRef) key() string { return r.Message + "/" + r.Call }
 
 // opencodeCallWait is how long a request may wait for its call to be told, and a
-// denial for the calls beside it.
-const opencodeCallWait = 2 * time.Second
+// denial for the calls beside it: long enough for a busy machine, since what was
+// allowed is lost otherwise.
+const opencodeCallWait = 10 * time.Second
 
 // opencodeWaiting is a request that came before its call.
 type opencodeWaiting struct {
