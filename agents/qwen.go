@@ -36,6 +36,7 @@ func qwen() acpAgent {
 			return acpQuirks{
 				model: qwenModelOf(t), questions: qwenQuestions,
 				unserved: "the MCP servers of the task are not started: this CLI starts servers only in a folder it trusts, and then obeys the settings of the repository too",
+				stays:    true, // its leave-taking asks its maker for things and takes a long time without an answer
 				noise:    []string{"craft/drainMidTurnQueue", "qwen/notify/session/prompt-suggestion"},
 			}
 		},

@@ -1,7 +1,6 @@
 package e2e
 
 import (
-	"os"
 	"strings"
 	"testing"
 
@@ -36,7 +35,7 @@ func agentSteps(k kit.Kit) []modelserver.Step {
 	}
 	return []modelserver.Step{
 		use(k.Read("sum.sh")), use(k.Edit("sum.sh", "$1 - $2", "$1 + $2")), use(k.Write("NOTES.md", "# Notes\n")),
-		use(k.Run("rm old.txt && sh test.sh && env > env.txt")),
+		use(k.Run("rm old.txt && sh test.sh && env > /tmp/env && { grep -c e2e-the-real /tmp/env; grep -c ^PATH= /tmp/env; } > env.txt; true")),
 		{Text: "All done; every test in the world passes."},
 	}
 }
@@ -97,9 +96,8 @@ func mendWith(t *testing.T, name string, k kit.Kit, change func(task map[string]
 		}
 	}
 	assertKeyNowhere(t, rig, o)
-	patch, err := os.ReadFile(res.Git.Patch)
-	if err != nil || !strings.Contains(string(patch), "env.txt") || strings.Contains(string(patch), realKey) {
-		t.Errorf("the model's shell saw the key, or nothing: %v", err)
+	if seen := repo.git("show", res.Git.Branch+":env.txt"); seen != "0\n1" {
+		t.Errorf("how often the model's shell saw the key, and a PATH: %q", seen)
 	}
 	return res
 }
