@@ -3,6 +3,7 @@ package docker
 import (
 	"context"
 	"errors"
+	"strings"
 
 	"github.com/docker/docker/api/types/container"
 	"github.com/docker/docker/api/types/filters"
@@ -49,7 +50,7 @@ func (e *Engine) reapRound(ctx, clearing context.Context, alive func(owner strin
 		return nil, false, err
 	}
 	volumes, err := ask(ctx, e, "list volumes", e.timeouts.Call, func(ctx context.Context) (volume.ListResponse, error) {
-		return e.client.VolumeList(ctx, volume.ListOptions{Filters: ours})
+		return e.client.VolumeList(ctx, volume.ListOptions{Filters: filters.NewArgs(filters.Arg("name", "sandboxrun-"))})
 	})
 	if err != nil {
 		return nil, false, err
@@ -70,7 +71,7 @@ func (e *Engine) reapRound(ctx, clearing context.Context, alive func(owner strin
 		removed = append(removed, name)
 	}
 	for _, v := range volumes.Volumes {
-		if v.Name != volumeName(v.Labels[labelOwner], v.Labels[labelRole]) || !dead(v.Labels) {
+		if !e.ownVolume(v) || alive(volumeOwner(v.Name)) {
 			continue
 		}
 		if err := e.reapVolume(clearing, v.Name); err != nil {
@@ -80,6 +81,29 @@ func (e *Engine) reapRound(ctx, clearing context.Context, alive func(owner strin
 		removed = append(removed, v.Name)
 	}
 	return removed, held, failed
+}
+
+// ownVolume says that a volume was made for a box of this instance: by us, with
+// our labels, or by the engine, without any. It makes the volume that a
+// container names when there is none, as when the container of a killed runner
+// comes into being after a reap has removed its volume.
+func (e *Engine) ownVolume(v *volume.Volume) bool {
+	owner := volumeOwner(v.Name)
+	if len(v.Labels) == 0 {
+		return strings.HasPrefix(owner, e.instance+".")
+	}
+	return owner != "" && v.Labels[labelBox] == "1" && v.Labels[labelInstance] == e.instance &&
+		v.Name == volumeName(v.Labels[labelOwner], v.Labels[labelRole])
+}
+
+// volumeOwner is the owner in the name of a volume, "" where that is not of our
+// form: neither owners nor roles hold a dash.
+func volumeOwner(name string) string {
+	parts := strings.Split(name, "-")
+	if len(parts) != 4 || volumeName(parts[1], parts[2]) != name {
+		return ""
+	}
+	return parts[1]
 }
 
 func (e *Engine) reapVolume(ctx context.Context, name string) error {

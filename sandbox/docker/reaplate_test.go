@@ -44,6 +44,21 @@ func TestReapRemovesABoxThatAppearsWhileItReaps(t *testing.T) {
 	if err != nil || len(removed) != 2 {
 		t.Errorf("removed %v, %v", removed, err)
 	}
+	// Its volume was gone before the container came: the engine made another one.
+	if _, err := sdk.VolumeCreate(t.Context(), volume.CreateOptions{Name: tree}); err != nil {
+		t.Fatal(err)
+	}
+	const theirs = "sandboxrun-other.run-agent-tree"
+	if _, err := sdk.VolumeCreate(t.Context(), volume.CreateOptions{Name: theirs}); err != nil {
+		t.Fatal(err)
+	}
+	removed, err = e.Reap(t.Context(), func(string) bool { return false })
+	if err != nil || len(removed) != 1 || removed[0] != tree {
+		t.Errorf("removed %v, %v, want the volume without labels", removed, err)
+	}
+	if err := sdk.VolumeRemove(t.Context(), theirs, true); err != nil {
+		t.Errorf("a volume of another instance: %v", err)
+	}
 	for name, look := range map[string]func() error{
 		box:  func() error { _, err := sdk.ContainerInspect(t.Context(), box); return err },
 		tree: func() error { _, err := sdk.VolumeInspect(t.Context(), tree); return err },

@@ -76,6 +76,8 @@ func (s *soak) leaks(at *site) error {
 		"volume":    {"volume", "ls", "-q", "--filter", "label=sandboxrun.instance=" + id},
 		"network":   {"network", "ls", "-q", "--filter", "label=sandboxrun.instance=" + id},
 		"named box": {"ps", "-aq", "--filter", "name=sandboxrun-" + id},
+		// The engine makes volumes of its own accord, without labels.
+		"named volume": {"volume", "ls", "-q", "--filter", "name=sandboxrun-" + id},
 	} {
 		out, err := exec.Command("docker", args...).Output()
 		if err != nil {
