@@ -4,23 +4,10 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"io"
 	"testing"
 
 	"sandboxrun/agents"
-	"sandboxrun/sandbox"
 )
-
-// acpBox is a scriptBox in which files can be written before the CLI starts.
-type acpBox struct{ scriptBox }
-
-func (b acpBox) Exec(ctx context.Context, c sandbox.Command) (sandbox.Exit, error) {
-	if c.Stdout == nil {
-		_, err := io.Copy(io.Discard, c.Stdin)
-		return sandbox.Exit{}, err
-	}
-	return b.scriptBox.Exec(ctx, c)
-}
 
 // playACP takes one turn of an agent against a script.
 func playACP(t *testing.T, h *recorder, turn agents.Turn, play func(cli *scriptCLI) int) agents.Outcome {
@@ -32,7 +19,7 @@ func playACP(t *testing.T, h *recorder, turn agents.Turn, play func(cli *scriptC
 	if turn.Prompt == "" {
 		turn.Prompt = "go"
 	}
-	o, err := a.Run(t.Context(), acpBox{scriptBox{play: play}}, turn, h)
+	o, err := a.Run(t.Context(), preparedBox{scriptBox{play: play}}, turn, h)
 	if err != nil {
 		t.Fatalf("run: %v (%+v)", err, o)
 	}

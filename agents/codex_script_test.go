@@ -1,26 +1,12 @@
 package agents_test
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
-	"io"
 	"testing"
 
 	"sandboxrun/agents"
-	"sandboxrun/sandbox"
 )
-
-// codexBox is a scriptBox in which files can be written before.
-type codexBox struct{ scriptBox }
-
-func (b codexBox) Exec(ctx context.Context, c sandbox.Command) (sandbox.Exit, error) {
-	if c.Stdout == nil {
-		_, err := io.Copy(io.Discard, c.Stdin)
-		return sandbox.Exit{}, err
-	}
-	return b.scriptBox.Exec(ctx, c)
-}
 
 // playCodex takes one turn against a script.
 func playCodex(t *testing.T, h *recorder, turn agents.Turn, play func(cli *scriptCLI) int) agents.Outcome {
@@ -30,7 +16,7 @@ func playCodex(t *testing.T, h *recorder, turn agents.Turn, play func(cli *scrip
 		t.Fatal("codex is not registered")
 	}
 	turn.Prompt = "go"
-	o, err := a.Run(t.Context(), codexBox{scriptBox{play: play}}, turn, h)
+	o, err := a.Run(t.Context(), preparedBox{scriptBox{play: play}}, turn, h)
 	if err != nil {
 		t.Fatalf("run: %v (%+v)", err, o)
 	}

@@ -141,7 +141,7 @@ func TestDroidDeniesWhatIsOpenWhenTheTurnIsStopped(t *testing.T) {
 		t.Fatal("droid is not registered")
 	}
 	var heard []string
-	o, err := a.Run(ctx, droidBox{scriptBox{play: func(cli *scriptCLI) int {
+	o, err := a.Run(ctx, preparedBox{scriptBox{play: func(cli *scriptCLI) int {
 		cli.beginDroid()
 		cli.say(droidUses("a", "Execute", `{"command":"x"}`), droidAsks(`"r"`, droidUse("a", "Execute", `{"command":"x"}`)))
 		for m := cli.hear(); m != nil; m = cli.hear() {

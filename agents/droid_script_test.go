@@ -1,28 +1,11 @@
 package agents_test
 
 import (
-	"context"
 	"encoding/json"
-	"io"
 	"testing"
 
 	"sandboxrun/agents"
-	"sandboxrun/sandbox"
 )
-
-// droidBox is a scriptBox that is prepared before its CLI starts.
-type droidBox struct{ scriptBox }
-
-func (b droidBox) Exec(ctx context.Context, c sandbox.Command) (sandbox.Exit, error) {
-	switch {
-	case c.Stdin == nil:
-		return sandbox.Exit{}, nil // the repository has no settings
-	case c.Stdout == nil:
-		_, err := io.Copy(io.Discard, c.Stdin)
-		return sandbox.Exit{}, err
-	}
-	return b.scriptBox.Exec(ctx, c)
-}
 
 // playDroid takes one turn against a script.
 func playDroid(t *testing.T, h *recorder, turn agents.Turn, play func(cli *scriptCLI) int) agents.Outcome {
@@ -32,7 +15,7 @@ func playDroid(t *testing.T, h *recorder, turn agents.Turn, play func(cli *scrip
 		t.Fatal("droid is not registered")
 	}
 	turn.Prompt, turn.Wire = "go", agents.WireAnthropicMessages
-	o, err := a.Run(t.Context(), droidBox{scriptBox{play: play}}, turn, h)
+	o, err := a.Run(t.Context(), preparedBox{scriptBox{play: play}}, turn, h)
 	if err != nil {
 		t.Fatalf("run: %v (%+v)", err, o)
 	}

@@ -43,6 +43,21 @@ func (b scriptBox) Exec(ctx context.Context, c sandbox.Command) (sandbox.Exit, e
 func (scriptBox) Stdio() io.ReadWriteCloser   { return nil }
 func (scriptBox) Close(context.Context) error { return nil }
 
+// preparedBox is a scriptBox in which files are looked for, of which there are
+// none, and written before the CLI starts.
+type preparedBox struct{ scriptBox }
+
+func (b preparedBox) Exec(ctx context.Context, c sandbox.Command) (sandbox.Exit, error) {
+	switch {
+	case c.Stdin == nil:
+		return sandbox.Exit{}, nil
+	case c.Stdout == nil:
+		_, err := io.Copy(io.Discard, c.Stdin)
+		return sandbox.Exit{}, err
+	}
+	return b.scriptBox.Exec(ctx, c)
+}
+
 // say prints lines.
 func (c *scriptCLI) say(lines ...string) {
 	for _, l := range lines {

@@ -111,7 +111,7 @@ func (s *landingSet) olderTrouble(said string) bool {
 	return named > 0
 }
 
-// quoteAlways writes a path as an entry of GIT_ALTERNATE_OBJECT_DIRECTORIES, where a colon ends one.
+// quoteAlways writes a path in git's quotes. An entry of GIT_ALTERNATE_OBJECT_DIRECTORIES needs them, where a colon ends one.
 func quoteAlways(path string) string {
 	var quoted strings.Builder
 	for _, c := range []byte(path) {

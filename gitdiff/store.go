@@ -97,13 +97,5 @@ func quotePath(path string) string {
 	if !strings.HasPrefix(path, `"`) && !strings.HasPrefix(path, "#") && !strings.Contains(path, "\n") {
 		return path
 	}
-	var quoted strings.Builder
-	for _, c := range []byte(path) {
-		if c < ' ' || c == '"' || c == '\\' {
-			fmt.Fprintf(&quoted, `\%03o`, c)
-		} else {
-			quoted.WriteByte(c)
-		}
-	}
-	return `"` + quoted.String() + `"`
+	return quoteAlways(path)
 }

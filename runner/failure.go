@@ -56,6 +56,11 @@ type cleanupError struct {
 func (e *cleanupError) Error() string { return fmt.Sprintf("remove %s: %v", e.what, e.err) }
 func (e *cleanupError) Unwrap() error { return e.err }
 
+// diskFull says that a disk, or a quota of one, has no room left.
+func diskFull(err error) bool {
+	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT)
+}
+
 // limitCodes maps the limits of a box to issue codes.
 var limitCodes = map[sandbox.Limit]string{
 	sandbox.LimitTime:   "runtime_limit",
@@ -104,9 +109,9 @@ func (x *run) fail(phase string, err error) {
 		x.log.emit(phase, EventLimitReached, map[string]any{"limit": limit.Limit, "detail": limit.Detail, "reached": x.limitReached(err)})
 		env(fruitless, limitCodes[limit.Limit], "raise the limit or make the task smaller")
 	case phase == phaseLand:
-		code, action := landFailure(err)
-		env(flaw, code, action) // the work is there, in the patch
-	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
+		// What a person can mend there has its own code (failLanding). The work is there, in the patch.
+		env(flaw, CodeLandFailed, "look whether the repository and the base commit are still there; the change is kept in the patch")
+	case diskFull(err):
 		x.findings.limited = true
 		x.log.emit(phase, EventLimitReached, map[string]any{"limit": sandbox.LimitDisk, "detail": err.Error()})
 		env(fatal, "disk_limit", "free space on the disk of the state directory")

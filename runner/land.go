@@ -20,6 +20,9 @@ const (
 	CodeRepoReadOnly = "repo_not_writable" // the user's repository cannot be written to
 )
 
+// phaseLand is the one phase that writes into the user's repository.
+const phaseLand = "land"
+
 // land gives the captured tree one new ref in the user's repository: named
 // after the task, or after the run when the task's name is taken. What keeps
 // the branch from being made is an issue; the change stays in the run's patch.
@@ -68,7 +71,7 @@ func (x *run) failLanding(err error) error {
 		x.unlanded(IssueConflict, CodeRefExists, err.Error(), "choose another task_id"+again)
 	case errors.As(err, &conflict):
 		x.unlanded(IssueConflict, CodeRefConflict, err.Error(), fmt.Sprintf("rename the branch %s%s", shortBranch(conflict.With), again))
-	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
+	case diskFull(err):
 		x.unlanded(IssueEnv, "disk_limit", err.Error(), "free space on the disk of the repository"+again)
 	case errors.Is(err, fs.ErrPermission), errors.Is(err, syscall.EROFS):
 		x.unlanded(IssueEnv, CodeRepoReadOnly, err.Error(), "let this user write to the repository, or set land to none"+again)

@@ -33,8 +33,8 @@ var rooms = map[string][]string{
 	"runner/redact":           {},
 	"runner":                  {"runner/step", "schemas", "sandbox", "sandbox/egress", "gitdiff", "agents", "runner/check", "runner/leak", "runner/redact"},
 	"cmd/sandboxrun":          {"*"},
-	"scripts":                 {},
-	"scripts/attacktable":     {"cmd/sandboxrun/attack"},
+	"scripts":                 {"scripts/marked"},
+	"scripts/attacktable":     {"cmd/sandboxrun/attack", "scripts/marked"},
 	"scripts/soak":            {"*"},
 	"sandbox/egress/testdata": {"sandbox/egress"},
 }

@@ -7,30 +7,22 @@ import (
 
 // openAIResponses is OpenAI's Responses API, one call without server-side
 // state. Source: the API reference and the calls Codex makes.
-var openAIResponses = dialect{
-	endpoints: []endpoint{
-		{method: http.MethodPost, path: "/v1/responses"},
-		openAIModels,
-	},
-	requestHeaders:  openAIRequestHeaders,
-	responseHeaders: openAIResponseHeaders,
-	auth:            setBearer,
-	usage:           usageReader{`"usage"`, openAIUsage},
-	errorBody:       openAIError,
-}
+var openAIResponses = openAIDialect("/v1/responses")
 
 // openAIChat is the Chat Completions API, which many gateways and model servers
 // speak too.
-var openAIChat = dialect{
-	endpoints: []endpoint{
-		{method: http.MethodPost, path: "/v1/chat/completions"},
-		openAIModels,
-	},
-	requestHeaders:  openAIRequestHeaders,
-	responseHeaders: openAIResponseHeaders,
-	auth:            setBearer,
-	usage:           usageReader{`"usage"`, openAIUsage},
-	errorBody:       openAIError,
+var openAIChat = openAIDialect("/v1/chat/completions")
+
+// openAIDialect is an API of OpenAI's whose answers are made at path.
+func openAIDialect(path string) dialect {
+	return dialect{
+		endpoints:       []endpoint{{method: http.MethodPost, path: path}, openAIModels},
+		requestHeaders:  openAIRequestHeaders,
+		responseHeaders: openAIResponseHeaders,
+		auth:            setBearer,
+		usage:           usageReader{`"usage"`, openAIUsage},
+		errorBody:       openAIError,
+	}
 }
 
 // Codex names its version when it lists the models.

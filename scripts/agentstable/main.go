@@ -4,10 +4,13 @@
 package main
 
 import (
+	"errors"
 	"flag"
 	"fmt"
 	"io"
 	"os"
+
+	"sandboxrun/scripts/marked"
 )
 
 // The marks around the table.
@@ -43,18 +46,9 @@ func run(out io.Writer, events, document string, check bool) error {
 		_, err := fmt.Fprintln(out, "the tests of the agents did not all run: the table is left alone")
 		return err
 	}
-	old, err := os.ReadFile(document)
-	if err != nil {
-		return err
+	err = marked.Part{Begin: begin, End: end}.Update(document, m.table(), check)
+	if errors.Is(err, marked.ErrStale) {
+		return fmt.Errorf("the table of agents: %w: run scripts/agents-table", err)
 	}
-	text, err := put(string(old), m.table())
-	switch {
-	case err != nil:
-		return fmt.Errorf("%s: %w", document, err)
-	case text == string(old):
-		return nil
-	case check:
-		return fmt.Errorf("the table of agents in %s is not what the tests gave: run scripts/agents-table", document)
-	}
-	return os.WriteFile(document, []byte(text), 0o644)
+	return err
 }

@@ -107,16 +107,3 @@ func (m matrix) table() string {
 	}
 	return b.String()
 }
-
-// put puts a table between the marks of a document.
-func put(document, table string) (string, error) {
-	before, rest, ok := strings.Cut(document, begin)
-	if !ok {
-		return "", errors.New("no place for the table of agents")
-	}
-	_, after, ok := strings.Cut(rest, end)
-	if !ok {
-		return "", errors.New("the place for the table of agents has no end")
-	}
-	return before + begin + "\n\n" + table + "\n" + end + after, nil
-}

@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"sandboxrun/scripts/marked"
 )
 
 // outcomes writes the events of a run in which every test of one agent ended so.
@@ -89,7 +91,7 @@ func TestAPartOfTheTestsLeavesTheTableAlone(t *testing.T) {
 func TestADocumentWithoutAPlaceIsAnError(t *testing.T) {
 	t.Parallel()
 	for _, doc := range []string{"", begin, end + begin} {
-		if _, err := put(doc, "x"); err == nil {
+		if _, err := (marked.Part{Begin: begin, End: end}).Put(doc, "x"); err == nil {
 			t.Errorf("%q has a place", doc)
 		}
 	}

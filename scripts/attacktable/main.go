@@ -13,6 +13,7 @@ import (
 	"os"
 
 	"sandboxrun/cmd/sandboxrun/attack"
+	"sandboxrun/scripts/marked"
 )
 
 // The marks around the tables.
@@ -51,18 +52,9 @@ func run(out io.Writer, outcomes, document string, check bool) error {
 		_, err := fmt.Fprintln(out, "the attacks were not all made: their tables are left alone")
 		return err
 	}
-	old, err := os.ReadFile(document)
-	if err != nil {
-		return err
+	err = marked.Part{Begin: begin, End: end}.Update(document, m.tables(), check)
+	if errors.Is(err, marked.ErrStale) {
+		return fmt.Errorf("the attacks: %w: run scripts/attack-table", err)
 	}
-	wanted, err := put(string(old), m.tables())
-	switch {
-	case err != nil:
-		return fmt.Errorf("%s: %w", document, err)
-	case wanted == string(old):
-		return nil
-	case check:
-		return fmt.Errorf("the attacks in %s are not what the tests gave: run scripts/attack-table", document)
-	}
-	return os.WriteFile(document, []byte(wanted), 0o644)
+	return err
 }

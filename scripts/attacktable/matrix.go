@@ -1,7 +1,6 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"strings"
 
@@ -124,17 +123,4 @@ func titles() string {
 		names = append(names, o.title)
 	}
 	return strings.Join(names, " | ")
-}
-
-// put puts tables between the marks of a document.
-func put(document, tables string) (string, error) {
-	before, rest, ok := strings.Cut(document, begin)
-	if !ok {
-		return "", errors.New("no place for the tables of attacks")
-	}
-	_, after, ok := strings.Cut(rest, end)
-	if !ok {
-		return "", errors.New("the place for the tables of attacks has no end")
-	}
-	return before + begin + "\n\n" + tables + "\n" + end + after, nil
 }

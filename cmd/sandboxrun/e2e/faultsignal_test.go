@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/exec"
 	"os/signal"
 	"path/filepath"
 	"strconv"
@@ -220,6 +219,6 @@ func TestAProgramWithoutStreamsOrParentRunsToItsEnd(t *testing.T) {
 }
 
 func zombie(pid int) bool {
-	out, err := exec.Command("ps", "-o", "stat=", "-p", strconv.Itoa(pid)).Output()
-	return err == nil && strings.HasPrefix(strings.TrimSpace(string(out)), "Z")
+	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+	return err == nil && strings.Contains(string(status), "\nState:\tZ")
 }

@@ -85,18 +85,12 @@ func (v *victim) examineEngine() {
 		v.fault("%v", err)
 		return
 	}
-	for _, list := range [][]string{
-		{"ps", "-a", "--no-trunc", "--format", "{{.Names}} {{.Labels}}"},
-		{"volume", "ls", "--format", "{{.Name}} {{.Labels}}"},
-		{"network", "ls", "--format", "{{.Name}} {{.Labels}}"},
-	} {
-		out, err := exec.Command("docker", list...).Output()
-		if err != nil {
-			v.fault("docker %v: %v", list, err)
-		}
-		if strings.Contains(string(out), strings.TrimSpace(string(id))) {
-			v.fault("left with the engine (docker %s): %s", list[0], out)
-		}
+	left, err := leftWithEngine(strings.TrimSpace(string(id)))
+	if err != nil {
+		v.fault("%v", err)
+	}
+	for _, line := range left {
+		v.fault("left with the engine (docker %s)", line)
 	}
 }
 

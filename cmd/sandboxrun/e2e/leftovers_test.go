@@ -1,6 +1,8 @@
 package e2e
 
 import (
+	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -18,20 +20,12 @@ func (r *rig) assertNothingLeft() {
 		}
 		return // nothing was ever run
 	}
-	owner := strings.TrimSpace(string(id))
-	for _, list := range [][]string{
-		{"ps", "-a", "--no-trunc", "--format", "{{.Names}} {{.Labels}}"},
-		{"volume", "ls", "--format", "{{.Name}} {{.Labels}}"},
-	} {
-		out, err := exec.Command("docker", list...).Output()
-		if err != nil {
-			r.t.Errorf("docker %v: %v", list, err)
-		}
-		for line := range strings.SplitSeq(string(out), "\n") {
-			if strings.Contains(line, owner) {
-				r.t.Errorf("left behind (docker %s): %s", list[0], line)
-			}
-		}
+	left, err := leftWithEngine(strings.TrimSpace(string(id)))
+	if err != nil {
+		r.t.Error(err)
+	}
+	for _, line := range left {
+		r.t.Errorf("left behind (docker %s)", line)
 	}
 	mounts, err := os.ReadFile("/proc/self/mounts")
 	if err != nil {
@@ -51,4 +45,27 @@ func (r *rig) assertNothingLeft() {
 			r.t.Errorf("left in the state directory: %s/%s", dir, e.Name())
 		}
 	}
+}
+
+// leftWithEngine lists the containers, volumes and networks whose name or labels
+// have the id of a state directory.
+func leftWithEngine(id string) ([]string, error) {
+	var left []string
+	var failed error
+	for _, list := range [][]string{
+		{"ps", "-a", "--no-trunc", "--format", "{{.Names}} {{.Labels}}"},
+		{"volume", "ls", "--format", "{{.Name}} {{.Labels}}"},
+		{"network", "ls", "--format", "{{.Name}} {{.Labels}}"},
+	} {
+		out, err := exec.Command("docker", list...).Output()
+		if err != nil {
+			failed = errors.Join(failed, fmt.Errorf("docker %v: %w", list, err))
+		}
+		for line := range strings.SplitSeq(string(out), "\n") {
+			if strings.Contains(line, id) {
+				left = append(left, list[0]+": "+line)
+			}
+		}
+	}
+	return left, failed
 }
