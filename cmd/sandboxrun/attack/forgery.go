@@ -98,7 +98,7 @@ func forgery() []Attack {
 		},
 		{
 			ID: "F02h", Group: Forgery, Title: "hooks and filters of the box's own repository poison the tests",
-			Script:   wrong + `git config -f $ROOT/.git/config alias.verify '!true'; git config -f $ROOT/.git/config core.fsmonitor 'touch /tmp/x; false'`,
+			Script:   wrong + `git config -f $ROOT/.git/config alias.verify '!true'; git config -f $ROOT/.git/config core.fsmonitor false`,
 			Task:     func(task map[string]any) { accept(task, "git verify") },
 			Breached: approved,
 		},
