@@ -21,7 +21,14 @@ type live struct {
 	rig *rig
 	cmd *exec.Cmd
 	out bytes.Buffer
+	err string // the file standard error goes to
 	run string
+}
+
+// says tells whether the run has said something on standard error.
+func (l *live) says(text string) bool {
+	body, err := os.ReadFile(l.err)
+	return err == nil && strings.Contains(string(body), text)
 }
 
 // startLive starts a task whose last command never ends, and waits until the
@@ -32,6 +39,12 @@ func startLive(t *testing.T, r *rig, repo *repo) *live {
 	l.cmd = r.command("execute", "--quiet", "-")
 	l.cmd.Stdin = bytes.NewReader(marshal(t, repo.task("echo early > early.txt", "echo sleeping; sleep 1000")))
 	l.cmd.Stdout = &l.out
+	stderr, err := os.Create(filepath.Join(t.TempDir(), "stderr"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer stderr.Close()
+	l.err, l.cmd.Stderr = stderr.Name(), stderr
 	if err := l.cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
