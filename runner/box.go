@@ -41,6 +41,19 @@ func boxUser() sandbox.User {
 	return sandbox.User{UID: boxUID, GID: boxUID}
 }
 
+// treeUser is who must own the trees of an engine's boxes.
+func treeUser(engine sandbox.Info) (sandbox.User, error) {
+	user := boxUser()
+	owner, err := engine.OnMachine(user)
+	if err == nil && owner != user && os.Getuid() != 0 {
+		err = &sandbox.UnavailableError{
+			Op: "give trees to boxes", Err: fmt.Errorf("the engine remaps users, and only root can give files to user %d", owner.UID),
+			Hint: "run as root, or use an engine without userns-remap",
+		}
+	}
+	return owner, err
+}
+
 // box is a running sandbox and the gate that is its only way out.
 type box struct {
 	sandbox.Sandbox

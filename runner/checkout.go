@@ -51,9 +51,8 @@ func (x *run) checkout(ctx context.Context) error {
 
 // openTree makes a tree for a box.
 func (x *run) openTree(ctx context.Context, role, tree string) (*gitdiff.Workspace, error) {
-	user := boxUser()
 	ws, err := x.objects.Workspace(ctx, gitdiff.WorkspaceSpec{
-		Dir: x.r.o.State.TreeDir(x.id, role), Layout: x.layout, Base: x.underlay(), Tree: tree, UID: user.UID, GID: user.GID,
+		Dir: x.r.o.State.TreeDir(x.id, role), Layout: x.layout, Base: x.underlay(), Tree: tree, UID: x.treeUser.UID, GID: x.treeUser.GID,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("make %s tree: %w", role, err)

@@ -15,11 +15,12 @@ import (
 
 // ready is what a run starts from, found out without creating anything.
 type ready struct {
-	repo   *gitdiff.Repo
-	base   gitdiff.Commit
-	engine sandbox.Info
-	agent  agents.Agent   // nil in command mode
-	key    egress.KeyFunc // gives the broker the provider's key, which no box ever sees
+	repo     *gitdiff.Repo
+	base     gitdiff.Commit
+	engine   sandbox.Info
+	treeUser sandbox.User   // of the machine, whom boxes' trees belong to
+	agent    agents.Agent   // nil in command mode
+	key      egress.KeyFunc // gives the broker the provider's key, which no box ever sees
 	// session is the run's place in its session, whose lock is held; nil without one.
 	session *sessionTurn
 }
@@ -71,6 +72,9 @@ func (r *Runner) preflight(ctx context.Context, p *Plan) (rd *ready, err error) 
 		return nil, err
 	}
 	if err := checkTier(rd.engine, p.Box); err != nil {
+		return nil, err
+	}
+	if rd.treeUser, err = treeUser(rd.engine); err != nil {
 		return nil, err
 	}
 	if p.Session != "" && session == nil {

@@ -11,6 +11,7 @@ import (
 
 	"sandboxrun/agents"
 	"sandboxrun/gitdiff"
+	"sandboxrun/sandbox"
 	"sandboxrun/sandbox/egress"
 )
 
@@ -46,6 +47,10 @@ func (r *Runner) Probe(ctx context.Context, name string) (version string, err er
 	if err == nil {
 		err = checkTier(engine, plan.Box)
 	}
+	var owner sandbox.User
+	if err == nil {
+		owner, err = treeUser(engine)
+	}
 	if err != nil {
 		return "", err
 	}
@@ -57,7 +62,7 @@ func (r *Runner) Probe(ctx context.Context, name string) (version string, err er
 	if err != nil {
 		return "", errors.Join(err, dir.Discard())
 	}
-	x := &run{ready: &ready{engine: engine}, r: r, plan: plan, id: dir.ID(), dir: dir, token: egress.NewToken(), log: newLog(journal, nil)}
+	x := &run{ready: &ready{engine: engine, treeUser: owner}, r: r, plan: plan, id: dir.ID(), dir: dir, token: egress.NewToken(), log: newLog(journal, nil)}
 	defer func() {
 		err = errors.Join(err, x.log.close())
 		if !x.boxLeft() {
@@ -67,7 +72,7 @@ func (r *Runner) Probe(ctx context.Context, name string) (version string, err er
 	ctx, cancel := context.WithTimeoutCause(ctx, probeBound, fmt.Errorf("no answer within %s", probeBound))
 	defer cancel()
 	tree := r.o.State.TreeDir(x.id, "probe")
-	if err := errors.Join(os.MkdirAll(tree, 0o700), os.Lchown(tree, boxUser().UID, boxUser().GID)); err != nil {
+	if err := errors.Join(os.MkdirAll(tree, 0o700), os.Lchown(tree, owner.UID, owner.GID)); err != nil {
 		return "", fmt.Errorf("probe %s: make tree: %w", name, err)
 	}
 	b, err := x.openBox(ctx, "probe", gitdiff.Mount{Dir: tree}, nil)

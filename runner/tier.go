@@ -7,7 +7,7 @@ import (
 )
 
 // tierHint says how a machine gets a higher tier.
-const tierHint = `"--runtime runsc" is tier runsc where gVisor is installed; a rootless engine or userns-remap is tier userns; ` +
+const tierHint = `"--runtime runsc" is tier runsc where gVisor is installed; an engine with userns-remap is tier userns; ` +
 	`"sandboxrun doctor" says what this machine has`
 
 // tierProblem says why a demand cannot be one; "" when it can.

@@ -2,19 +2,22 @@ package sandbox
 
 // Info is what an engine says about itself.
 type Info struct {
-	Name          string      `json:"name"`    // e.g. "docker", "podman"
-	Version       string      `json:"version"` // server version
-	APIVersion    string      `json:"api_version"`
-	Endpoint      string      `json:"endpoint"`
-	OS            string      `json:"os"`
-	Arch          string      `json:"arch"`
-	Kernel        string      `json:"kernel"`
-	CgroupVersion string      `json:"cgroup_version"`
-	StorageDriver string      `json:"storage_driver"`
-	RootDir       string      `json:"root_dir"`
-	Runtimes      []string    `json:"runtimes"`
-	DefaultRun    string      `json:"default_runtime"`
-	Components    []Component `json:"components"`
+	Name          string `json:"name"`    // e.g. "docker", "podman"
+	Version       string `json:"version"` // server version
+	APIVersion    string `json:"api_version"`
+	Endpoint      string `json:"endpoint"`
+	OS            string `json:"os"`
+	Arch          string `json:"arch"`
+	Kernel        string `json:"kernel"`
+	CgroupVersion string `json:"cgroup_version"`
+	StorageDriver string `json:"storage_driver"`
+	RootDir       string `json:"root_dir"`
+	// RemappedRoot is the user of the machine that a box's root is, zero for an
+	// engine that does not remap users (or does not say to whom).
+	RemappedRoot User        `json:"remapped_root"`
+	Runtimes     []string    `json:"runtimes"`
+	DefaultRun   string      `json:"default_runtime"`
+	Components   []Component `json:"components"`
 	// Security lists the engine's security options, e.g. "seccomp", "rootless".
 	Security                                    []string `json:"security"`
 	MemoryLimit, SwapLimit, PIDsLimit, CPULimit bool

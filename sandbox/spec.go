@@ -30,7 +30,10 @@ type Spec struct {
 
 // User is the numeric identity of every process in a box. Neither number may
 // be 0. No passwd entry is needed.
-type User struct{ UID, GID int }
+type User struct {
+	UID int `json:"uid"`
+	GID int `json:"gid"`
+}
 
 // Paths every box has, whatever its image.
 const (

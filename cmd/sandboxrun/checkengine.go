@@ -122,12 +122,18 @@ func checkSeccomp(_ context.Context, x *examination) finding {
 }
 
 func checkUserNamespaces(_ context.Context, x *examination) finding {
-	for _, name := range []string{"rootless", "userns"} {
-		if x.has(name) {
-			return pass("%s: root in a box is nobody on this machine", name)
+	owner, err := x.info.OnMachine(sandbox.User{UID: 1, GID: 1})
+	switch {
+	case err != nil:
+		hint := "use another engine"
+		if unavailable, ok := errors.AsType[*sandbox.UnavailableError](err); ok {
+			hint = unavailable.Hint
 		}
+		return fail(hint, "no run can work here: %v", err)
+	case owner.UID != 1:
+		return pass("userns-remap: root in a box is user %d of this machine, who is nobody", owner.UID-1)
 	}
-	return caution("a rootless engine or userns-remap adds a layer",
+	return caution("the engine's userns-remap adds a layer",
 		"off: numeric users of boxes are the same numbers on this machine (boxes never run as 0)")
 }
 

@@ -59,9 +59,13 @@ func trial(ctx context.Context, x *examination, image, guest, dir string) (took 
 	if user.UID == 0 {
 		user = sandbox.User{UID: trialUser, GID: trialUser}
 	}
+	owner, err := x.info.OnMachine(user)
+	if err != nil {
+		return 0, err
+	}
 	layer := func(name string) string { return filepath.Join(dir, name) }
 	for _, name := range []string{"lower", "upper", "work"} {
-		if err := errors.Join(os.Mkdir(layer(name), 0o700), os.Chown(layer(name), user.UID, user.GID)); err != nil {
+		if err := errors.Join(os.Mkdir(layer(name), 0o700), os.Chown(layer(name), owner.UID, owner.GID)); err != nil {
 			return 0, err
 		}
 	}

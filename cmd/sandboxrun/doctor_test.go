@@ -39,10 +39,10 @@ func (f fakeEngine) Close() error { return nil }
 func goodInfo() sandbox.Info {
 	return sandbox.Info{
 		Name: "docker", Version: "29.1.0", APIVersion: "1.52", Endpoint: "unix:///dev/null", OS: "linux", Arch: "x86_64",
-		Kernel: "6.18", CgroupVersion: "2", StorageDriver: "overlay2", RootDir: "/var/lib/docker",
+		Kernel: "6.18", CgroupVersion: "2", StorageDriver: "overlay2", RootDir: "/var/lib/docker/231072.231072",
 		Runtimes: []string{"runc", "runsc"}, DefaultRun: "runc",
 		Components: []sandbox.Component{{Name: "runc", Version: "1.3.3"}, {Name: "containerd", Version: "v2.2.0"}},
-		Security:   []string{"seccomp", "apparmor", "rootless"}, MemoryLimit: true, SwapLimit: true, PIDsLimit: true, CPULimit: true,
+		Security:   []string{"seccomp", "apparmor", "userns"}, RemappedRoot: sandbox.User{UID: 231072, GID: 231072}, MemoryLimit: true, SwapLimit: true, PIDsLimit: true, CPULimit: true,
 	}
 }
 
@@ -87,11 +87,13 @@ func TestDoctorTellsWhatIsWrongWithAnEngine(t *testing.T) {
 		{"no pids limit", "cgroups", func(i *sandbox.Info) { i.PIDsLimit = false }, levelFail, "pids"},
 		{"no swap accounting", "cgroups", func(i *sandbox.Info) { i.SwapLimit = false }, levelCaution, "swap"},
 		{"no seccomp", "seccomp", func(i *sandbox.Info) { i.Security = nil }, levelFail, "system calls"},
-		{"rootless", "user namespaces", func(*sandbox.Info) {}, levelPass, "rootless"},
+		{"remapped users", "user namespaces", func(*sandbox.Info) {}, levelPass, "user 231072 "},
+		{"rootless", "user namespaces", func(i *sandbox.Info) { i.Security = []string{"rootless"} }, levelFail, "rootless"},
+		{"users remapped to nobody knows whom", "user namespaces", func(i *sandbox.Info) { i.RemappedRoot = sandbox.User{} }, levelFail, "to whom"},
 		{"root", "user namespaces", func(i *sandbox.Info) { i.Security = []string{"seccomp"} }, levelCaution, "off"},
 		{"gVisor", "sandbox runtime", func(*sandbox.Info) {}, levelPass, "runsc"},
 		{"no gVisor", "sandbox runtime", func(i *sandbox.Info) { i.Runtimes = []string{"runc"} }, levelCaution, "kernel"},
-		{"tier of a rootless engine", "isolation tier", func(*sandbox.Info) {}, levelPass, "userns"},
+		{"tier of remapped users", "isolation tier", func(*sandbox.Info) {}, levelPass, "userns"},
 		{"tier of runsc by default", "isolation tier", func(i *sandbox.Info) { i.DefaultRun = "runsc" }, levelPass, "runsc (runtime runsc)"},
 		{"tier of a plain engine", "isolation tier", func(i *sandbox.Info) { i.Security = nil }, levelCaution, "runc (runtime runc"},
 		{"foreign processor", "engine platform", func(i *sandbox.Info) { i.Arch = "s390x" }, levelFail, "cannot run"},

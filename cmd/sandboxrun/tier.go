@@ -28,10 +28,10 @@ func checkTier(_ context.Context, x *examination) finding {
 	have, why := x.info.Tier(x.config.Box.Runtime)
 	switch {
 	case have.Below(x.config.Box.RequireTier):
-		return fail(`set box.runtime to runsc where gVisor is installed, or use a rootless engine or userns-remap`,
+		return fail(`set box.runtime to runsc where gVisor is installed, or turn on userns-remap in the engine`,
 			"%s (%s), and %s is required: every run is refused", have, why, x.config.Box.RequireTier)
 	case have == sandbox.TierRunc:
-		return caution("install gVisor and set box.runtime to runsc, or use a rootless engine or userns-remap",
+		return caution("install gVisor and set box.runtime to runsc, or turn on userns-remap in the engine",
 			"%s (%s): one hole in the kernel or in the runtime is enough to leave a box", have, why)
 	}
 	return pass("%s (%s)", have, why)

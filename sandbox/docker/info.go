@@ -2,7 +2,9 @@ package docker
 
 import (
 	"context"
+	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/docker/docker/api/types"
@@ -50,6 +52,9 @@ func (e *Engine) Info(ctx context.Context) (sandbox.Info, error) {
 	if isPodman(version) {
 		info.Name = podman
 	}
+	if slices.Contains(info.Security, "userns") {
+		info.RemappedRoot = remappedRoot(info.RootDir)
+	}
 	for name := range about.Runtimes {
 		info.Runtimes = append(info.Runtimes, name)
 	}
@@ -64,6 +69,19 @@ func isPodman(v types.Version) bool {
 	return slices.ContainsFunc(v.Components, func(c types.ComponentVersion) bool {
 		return strings.Contains(c.Name, "Podman")
 	})
+}
+
+// remappedRoot is the user that root of a box is. An engine that remaps users
+// keeps what it has in a directory named after it, e.g. 231072.231072
+// (https://docs.docker.com/engine/security/userns-remap/, "daemon configuration").
+func remappedRoot(dir string) sandbox.User {
+	user, group, _ := strings.Cut(filepath.Base(dir), ".")
+	uid, uerr := strconv.ParseUint(user, 10, 31)
+	gid, gerr := strconv.ParseUint(group, 10, 31)
+	if uerr != nil || gerr != nil {
+		return sandbox.User{}
+	}
+	return sandbox.User{UID: int(uid), GID: int(gid)}
 }
 
 // securityOptions turns "name=seccomp,profile=default" into "seccomp".

@@ -52,27 +52,32 @@ func TestABoxLooksFromInsideAsItShould(t *testing.T) {
 		t.Run(runtime, func(t *testing.T) {
 			t.Parallel()
 			needRuntime(t, runtime)
-			port, hits := canary(t)
-			rig, repo := newRig(t), newRepo(t, sample)
-			got := viewOf(t, rig, repo.task(lookAround(t, port)), "--runtime", runtime).Picture(probe.ThisMachine())
-			if hits() != 0 {
-				t.Errorf("%d connections reached the host", hits())
-			}
-			if *updatePictures {
-				name := filepath.Join("..", "..", "..", "sandbox", "probe", "expected", runtime+".txt")
-				if err := os.WriteFile(name, []byte(strings.Join(got, "\n")+"\n"), 0o644); err != nil {
-					t.Fatal(err)
-				}
-				return
-			}
-			want, ok := probe.Expected(runtime)
-			if !ok {
-				t.Fatalf("nobody has said how a box on %s should look", runtime)
-			}
-			if diff := probe.Compare(want, got); diff != nil {
-				t.Errorf("the box differs from what is expected (- missing, + new):\n%s", strings.Join(diff, "\n"))
-			}
+			looksAsItShould(t, newRig(t), runtime, false)
 		})
+	}
+}
+
+// looksAsItShould compares a box of a rig with the picture that is expected.
+func looksAsItShould(t *testing.T, rig *rig, runtime string, remapped bool) {
+	t.Helper()
+	port, hits := canary(t)
+	got := viewOf(t, rig, newRepo(t, sample).task(lookAround(t, port)), "--runtime", runtime).Picture(probe.ThisMachine())
+	if hits() != 0 {
+		t.Errorf("%d connections reached the host", hits())
+	}
+	if *updatePictures {
+		name := filepath.Join("..", "..", "..", "sandbox", "probe", probe.PictureFile(runtime, remapped))
+		if err := os.WriteFile(name, []byte(strings.Join(got, "\n")+"\n"), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	want, ok := probe.Expected(runtime, remapped)
+	if !ok {
+		t.Fatalf("nobody has said how a box on %s should look", runtime)
+	}
+	if diff := probe.Compare(want, got); diff != nil {
+		t.Errorf("the box differs from what is expected (- missing, + new):\n%s", strings.Join(diff, "\n"))
 	}
 }
 
@@ -108,7 +113,7 @@ func TestAnImageCannotChangeHowItsBoxLooks(t *testing.T) {
 	})
 	task := repo.task("/.sandboxrun/guest look", "test ! -e HOOKED")
 	task["box"] = map[string]any{"image": name}
-	want, _ := probe.Expected("runc")
+	want, _ := probe.Expected("runc", false)
 	got := viewOf(t, rig, task, "--runtime", "runc").Picture(probe.ThisMachine())
 	// A volume of the image's becomes one more temporary directory.
 	volume := []string{"+ mount: /data: rw nosuid nodev tmpfs", "+ writable: /data: yes"}

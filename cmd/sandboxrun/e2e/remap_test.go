@@ -1,0 +1,66 @@
+package e2e
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"sandboxrun/runner"
+)
+
+// An engine with userns-remap: root of a box is nobody on the machine, and the
+// box's tree belongs to another user of the machine than to the box's.
+func TestAnEngineThatRemapsUsers(t *testing.T) { //nolint:tparallel // one engine for all
+	t.Parallel()
+	d := newRemappingDaemon(t)
+	t.Cleanup(func() { d.t = t })
+	work := []string{
+		"cat /proc/self/uid_map; stat -c '%u:%g %n' . README.md .git",
+		"echo more >> README.md; mkdir new; echo x > new/x; ln -s x new/link; chmod +x new/x; rm old.txt",
+	}
+	for _, layout := range []string{"overlay", "copy"} {
+		t.Run(layout, func(t *testing.T) {
+			d.t = t
+			rig, repo := daemonRig(t, d), newRepo(t, sample)
+			rig.env = append(rig.env, "SANDBOXRUN_LAYOUT="+layout)
+			task := repo.task(work...)
+			task["setup_commands"] = []string{"echo set up > built.txt"}
+			task["acceptance_criteria"] = []any{map[string]any{"command": "test -x new/x && touch judged"}}
+			res, o := rig.execute(task, "--require-tier", "userns")
+			if o.exit != 0 || res.Status != runner.StatusSuccess || res.Box.Tier != "userns" || res.Box.Layout != layout || !res.Box.Cleanup.Complete {
+				t.Errorf("exit %d, %s %v, box %+v: %s", o.exit, res.Status, codes(res), res.Box, o.stderr)
+			}
+			seen := res.CommandsRun[1].StdoutExcerpt
+			if fields := strings.Fields(seen); len(fields) < 9 || fields[1] != fmt.Sprint(d.base) || fields[3] != "10001:10001" || fields[5] != "10001:10001" || fields[7] != "10001:10001" {
+				t.Errorf("the box saw %q", seen)
+			}
+		})
+	}
+	t.Run("looks as it should", func(t *testing.T) {
+		d.t = t
+		looksAsItShould(t, daemonRig(t, d), "runc", true)
+	})
+	t.Run("refuses a runner that cannot give files away", func(t *testing.T) {
+		d.t = t
+		rig, repo := daemonRig(t, d), newRepo(t, sample)
+		asNobody(t, rig)
+		fi, err := os.Stat(strings.TrimPrefix(d.host(), "unix://"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		rig.attr.Credential.Groups = []uint32{fi.Sys().(*syscall.Stat_t).Gid}
+		for dir := repo.dir; dir != os.TempDir(); dir = filepath.Dir(dir) {
+			if err := os.Chmod(dir, 0o777); err != nil {
+				t.Fatal(err)
+			}
+		}
+		chown(t, repo.dir, nobody)
+		doc, exit := rig.refuse(marshal(t, repo.task("true")))
+		if exit != runner.ExitBridge || !strings.Contains(doc.Error.Message, "remaps users") || doc.Error.Hint == "" {
+			t.Errorf("exit %d: %+v", exit, doc.Error)
+		}
+	})
+}

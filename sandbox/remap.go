@@ -1,0 +1,26 @@
+package sandbox
+
+import (
+	"errors"
+	"slices"
+)
+
+// OnMachine returns the user of the engine's machine that u of a box is, to
+// whom the box's tree must belong: another one where the engine remaps users. A
+// *UnavailableError says that this engine lets nobody find out or do that.
+func (i Info) OnMachine(u User) (User, error) {
+	var err error
+	switch {
+	case slices.Contains(i.Security, "rootless"):
+		err = errors.New("it is rootless, so only its own namespace could give files to the users of its boxes")
+	case !slices.Contains(i.Security, "userns"):
+		return u, nil
+	case i.RemappedRoot == User{}:
+		err = errors.New("it remaps users and does not say to whom")
+	default:
+		return User{UID: i.RemappedRoot.UID + u.UID, GID: i.RemappedRoot.GID + u.GID}, nil
+	}
+	return User{}, &UnavailableError{
+		Op: "give trees to boxes", Err: err, Hint: "use an engine of root's; userns-remap is the tier that rootless is",
+	}
+}
