@@ -41,12 +41,16 @@ func HostSecrets(c Config, getenv func(string) string) *redact.Redactor {
 }
 
 // learnSecrets makes the secrets of the run known to everything that writes
-// about it: those of the host, the provider's key and the placeholder. The key
-// is asked for at once, before anything could tell of it, and whatever it is
-// renewed to becomes known with the request that first carries it.
+// about it: those of the host and the task, the provider's key and the
+// placeholder. The key is asked for at once, before anything could tell of it,
+// and whatever it is renewed to becomes known with the request that first
+// carries it.
 func (x *run) learnSecrets(ctx context.Context) {
 	x.secrets = HostSecrets(x.r.o.Config, x.r.o.Getenv)
 	x.log.secrets, x.dir.secrets = x.secrets, x.secrets
+	for name, value := range x.plan.taskSecrets() {
+		_ = x.secrets.Add(name, value) // what is too plain for that does not look secret
+	}
 	if x.token != "" {
 		_ = x.secrets.Add(placeholderName, x.token) // never too plain
 	}

@@ -112,7 +112,7 @@ func (st *stage) refused() (err error) {
 		s.faults = append(s.faults, "neither a result nor an error document: "+err.Error())
 	}
 	s.Refused, s.Hits = doc.Error.Message, st.listen.close()
-	s.Then, err = fingerprint(st.host.Repo)
+	s.Then, err = Fingerprint(st.host.Repo)
 	return err
 }
 
@@ -203,7 +203,7 @@ func (l *Lab) gather(ctx context.Context, st *stage) (err error) {
 	if s.Capable, err = capable(st.host.Repo); err != nil {
 		return err
 	}
-	s.Then, err = fingerprint(st.host.Repo)
+	s.Then, err = Fingerprint(st.host.Repo)
 	return err
 }
 

@@ -12,10 +12,14 @@ import (
 	"syscall"
 )
 
-// fingerprint says of every file below dir its mode, and of regular files and links time and digest. Objects and branches
-// below sandboxrun/ are what a landing adds, so they are left out.
-func fingerprint(dir string) (map[string]string, error) {
+// Fingerprint says of every file of a repository, its .git and its working tree, the mode, and of regular files and links time and
+// digest. Objects and branches below sandboxrun/ are what a landing adds, so they are left out.
+func Fingerprint(dir string) (map[string]string, error) {
 	prints := map[string]string{}
+	objects := filepath.Join(".git", "objects")
+	if _, err := os.Lstat(filepath.Join(dir, ".git")); errors.Is(err, fs.ErrNotExist) {
+		objects = "objects" // no working tree
+	}
 	err := filepath.WalkDir(dir, func(p string, d fs.DirEntry, err error) error {
 		if errors.Is(err, syscall.ENAMETOOLONG) {
 			return nil // deeper than any path can say
@@ -27,7 +31,7 @@ func fingerprint(dir string) (map[string]string, error) {
 		if err != nil {
 			return err
 		}
-		if rel == ".git/objects" || strings.HasSuffix(rel, "refs/heads/sandboxrun") {
+		if rel == objects || strings.HasSuffix(rel, "refs/heads/sandboxrun") {
 			return fs.SkipDir
 		}
 		info, err := d.Info()

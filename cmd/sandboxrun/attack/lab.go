@@ -166,7 +166,7 @@ func (l *Lab) prepare(ctx context.Context, st *stage, w Where) (err error) {
 	if st.common.Base, err = readTree(ctx, h.Repo, "HEAD"); err != nil {
 		return err
 	}
-	st.common.Before, err = fingerprint(h.Repo)
+	st.common.Before, err = Fingerprint(h.Repo)
 	return err
 }
 

@@ -68,7 +68,7 @@ func (l *Lab) naive(ctx context.Context, st *stage) (err error) {
 	if s.Capable, err = capable(st.host.Repo); err != nil {
 		return err
 	}
-	s.Then, err = fingerprint(st.host.Repo)
+	s.Then, err = Fingerprint(st.host.Repo)
 	return err
 }
 

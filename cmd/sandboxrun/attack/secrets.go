@@ -103,8 +103,27 @@ cat /proc/1/environ 2>/dev/null | tr '\0' '\n' | grep ` + strayMark + ` | cut -d
 			Script:   "echo something to keep",
 			Breached: keyKept,
 		},
+		{
+			ID: "S12", Group: Secrets, Title: "pass on a token that the task lends to the box",
+			Task: func(task map[string]any) {
+				task["box"] = map[string]any{"env": map[string]any{"LENT_TOKEN": lentToken}}
+			},
+			Naive:  Naive{Flags: []string{"-e", "LENT_TOKEN=" + lentToken}},
+			Script: `echo "$LENT_TOKEN" | tee config.txt | rev; echo "printed: $LENT_TOKEN"`,
+			Breached: func(s Scene) string {
+				for where, text := range map[string]string{"the landed tree": s.Landed[s.Own("config.txt")].Content, "the result": string(s.Stdout), "the log": s.Output} {
+					if strings.Contains(text, lentToken) {
+						return "the token is in " + where
+					}
+				}
+				return ""
+			},
+		},
 	}
 }
+
+// lentToken is like no rule's idea of a secret.
+const lentToken = "lent-for-the-box-0123456789"
 
 // strayVariables are what shells of developers hold.
 var strayVariables = []string{"AWS_SECRET_ACCESS_KEY", "GITHUB_TOKEN", "NPM_TOKEN", "OPENAI_API_KEY", "SSH_AUTH_SOCK", "KUBECONFIG", "PGPASSWORD"}

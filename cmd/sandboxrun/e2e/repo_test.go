@@ -1,14 +1,13 @@
 package e2e
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
-	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"sandboxrun/cmd/sandboxrun/attack"
 )
 
 // repo is a real repository of the test's own.
@@ -77,47 +76,12 @@ func (r *repo) task(commands ...string) map[string]any {
 	}
 }
 
-// fingerprint hashes every file of a directory tree, its names and modes.
-// Objects and the one new ref are what a landing may add, so they are left out.
+// fingerprint is everything of a repository that no landing may change.
 func fingerprint(t *testing.T, dir string) map[string]string {
 	t.Helper()
-	sums := map[string]string{}
-	err := filepath.WalkDir(dir, func(p string, d fs.DirEntry, err error) error {
-		if err != nil {
-			return err
-		}
-		rel, err := filepath.Rel(dir, p)
-		if err != nil {
-			return err
-		}
-		if strings.Contains(rel, ".git/objects") || strings.HasPrefix(rel, "objects") || strings.Contains(rel, "refs/heads/sandboxrun") {
-			return nil
-		}
-		info, err := d.Info()
-		if err != nil {
-			return err
-		}
-		sum := info.Mode().String()
-		switch {
-		case info.Mode().IsRegular():
-			body, err := os.ReadFile(p)
-			if err != nil {
-				return err
-			}
-			h := sha256.Sum256(body)
-			sum += " " + info.ModTime().String() + " " + hex.EncodeToString(h[:])
-		case info.Mode()&fs.ModeSymlink != 0:
-			to, err := os.Readlink(p)
-			if err != nil {
-				return err
-			}
-			sum += " " + to
-		}
-		sums[rel] = sum
-		return nil
-	})
+	prints, err := attack.Fingerprint(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return sums
+	return prints
 }
