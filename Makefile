@@ -12,14 +12,14 @@ export GOTOOLCHAIN := local
 
 .PHONY: help
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 .PHONY: demo
 demo: setup ## set up, then run the main job on a sample repository
 	@bin/sandboxrun demo
 
 .PHONY: test
-test: setup gvisor podman go-image ## set up, then run every test with the race detector
+test: setup gvisor podman user-mode-linux go-image ## set up, then run every test with the race detector
 	@scripts/test ./...
 
 .PHONY: test-short
@@ -54,6 +54,10 @@ gvisor: setup ## build and register the gVisor runtime where possible
 .PHONY: podman
 podman: setup ## install Podman for the tests of its socket where possible
 	@scripts/podman
+
+.PHONY: user-mode-linux
+user-mode-linux: ## install the kernel in which quotas are tried where possible
+	@scripts/user-mode-linux
 
 .PHONY: lint
 lint: ## check the code with the pinned golangci-lint and shellcheck

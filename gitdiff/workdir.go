@@ -8,6 +8,8 @@ import (
 
 	"github.com/oklog/ulid/v2"
 	"golang.org/x/sys/unix"
+
+	"sandboxrun/gitdiff/quota"
 )
 
 // The kernel keeps things of its own in an overlay's work directory, owned by root, and leaves one whiteout behind when
@@ -25,7 +27,8 @@ func (s *Store) takeWorkDir(path string, own owner) error {
 	}
 	for _, e := range waiting {
 		err := os.Rename(filepath.Join(s.workDirs(), e.Name()), path)
-		if !errors.Is(err, os.ErrNotExist) { // another runner was faster
+		// Another runner was faster, or the file system keeps it from entering a tree with a quota.
+		if !errors.Is(err, os.ErrNotExist) && !errors.Is(err, unix.EXDEV) {
 			return err
 		}
 	}
@@ -35,6 +38,9 @@ func (s *Store) takeWorkDir(path string, own owner) error {
 // RemoveWorkspaces removes a directory that holds a workspace, or several, whole or as a crash left them. No box may
 // still use one. That dir does not exist is no error.
 func (s *Store) RemoveWorkspaces(dir string) error {
+	if err := endQuotas(dir); err != nil {
+		return err
+	}
 	err := RemoveTree(dir)
 	if !errors.Is(err, unix.EPERM) && !errors.Is(err, unix.EACCES) {
 		return err
@@ -43,6 +49,23 @@ func (s *Store) RemoveWorkspaces(dir string) error {
 		return fmt.Errorf("keep work directories of %s: %w", dir, err)
 	}
 	return RemoveTree(dir)
+}
+
+// endQuotas lifts the bounds of the workspace that dir is, or of those it holds. What is in a workspace belongs to the
+// box and is not asked.
+func endQuotas(dir string) error {
+	if ended, err := quota.End(dir); ended || err != nil {
+		return err
+	}
+	entries, err := os.ReadDir(dir)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil
+	}
+	for _, e := range entries {
+		_, qerr := quota.End(filepath.Join(dir, e.Name()))
+		err = errors.Join(err, qerr)
+	}
+	return err
 }
 
 func (s *Store) keepWorkDirs(dir string) error {

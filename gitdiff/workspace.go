@@ -9,6 +9,7 @@ import (
 
 	"github.com/go-git/go-git/v5/plumbing"
 
+	"sandboxrun/gitdiff/quota"
 	"sandboxrun/runner/step"
 )
 
@@ -22,6 +23,9 @@ const (
 	LayoutCopy Layout = "copy"
 )
 
+// Growth is what may come to a tree, see [quota.Growth].
+type Growth = quota.Growth
+
 // WorkspaceSpec describes one throwaway tree.
 type WorkspaceSpec struct {
 	Dir      string // private directory of this workspace, absolute; made here, must not exist or be empty
@@ -29,6 +33,9 @@ type WorkspaceSpec struct {
 	Base     Commit // the recorded base commit
 	Tree     string // hex id of the tree to materialise over the base; empty means Base.Tree
 	UID, GID int    // numeric owner of the files inside the box; without privilege they must be the runner's own
+	// Growth is what the tree may grow by at most where the file system can be told, zero for any growth. Whoever needs a
+	// bound everywhere has to watch the tree.
+	Growth Growth
 }
 
 // Bind is a directory of the host to mount read-only in the box.
@@ -83,11 +90,24 @@ func (o *Objects) workspace(ctx context.Context, spec WorkspaceSpec) (*Workspace
 		return nil, err
 	}
 	w := &Workspace{objects: o, spec: spec, layout: spec.Layout, baseTree: plumbing.NewHash(b.Tree), lower: b.treeDir(), base: b}
-	err = step.Do(ctx, StepTreeMake, spec.Dir, func() error { return makePrivate(spec.Dir) })
+	bounded := false
+	err = step.Do(ctx, StepTreeMake, spec.Dir, func() error {
+		if err := makePrivate(spec.Dir); err != nil || spec.Growth == (Growth{}) {
+			return err
+		}
+		bounded = quota.Begin(spec.Dir) == nil // else there is none: doctor says why
+		return nil
+	})
 	if err != nil {
 		return nil, errors.Join(err, b.release()) // what is there is not ours to remove
 	}
-	err = step.Do(ctx, StepTreeFill, spec.Dir, func() error { return w.fill(ctx, tree) })
+	err = step.Do(ctx, StepTreeFill, spec.Dir, func() error {
+		err := w.fill(ctx, tree)
+		if err == nil && bounded {
+			err = quota.Limit(spec.Dir, spec.Growth)
+		}
+		return err
+	})
 	if err != nil {
 		return nil, errors.Join(err, w.Close())
 	}

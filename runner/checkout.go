@@ -53,6 +53,7 @@ func (x *run) checkout(ctx context.Context) error {
 func (x *run) openTree(ctx context.Context, role, tree string) (*gitdiff.Workspace, error) {
 	ws, err := x.objects.Workspace(ctx, gitdiff.WorkspaceSpec{
 		Dir: x.r.o.State.TreeDir(x.id, role), Layout: x.layout, Base: x.underlay(), Tree: tree, UID: x.treeUser.UID, GID: x.treeUser.GID,
+		Growth: x.treeGrowth(),
 	})
 	if err != nil {
 		return nil, fmt.Errorf("make %s tree: %w", role, err)

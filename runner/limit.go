@@ -7,6 +7,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"sandboxrun/gitdiff"
 	"sandboxrun/sandbox"
 )
 
@@ -63,6 +64,14 @@ func (x *run) boxLimits() sandbox.Limits {
 	l := x.plan.Box.Limits
 	l.OutputBytes = max(1, l.OutputBytes-x.printed)
 	return l
+}
+
+// treeGrowth is what the kernel lets a tree grow by, where it can be told to:
+// a little beyond the limit. Whoever hits the limit shall be stopped with the
+// reason; this is for what is written between two looks.
+func (x *run) treeGrowth() gitdiff.Growth {
+	l := x.plan.Box.Limits
+	return gitdiff.Growth{Bytes: l.DiskBytes + l.DiskBytes/16 + 16<<20, Files: l.DiskInodes + l.DiskInodes/16 + 1000}
 }
 
 // minTemp is the least room for temporary files: shells and compilers want some.

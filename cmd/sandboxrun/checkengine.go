@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"sandboxrun/gitdiff/quota"
 	"sandboxrun/sandbox"
 	"sandboxrun/sandbox/docker"
 )
@@ -154,8 +155,24 @@ func checkRuntimes(_ context.Context, x *examination) finding {
 		"only %s: boxes share this machine's kernel", strings.Join(x.info.Runtimes, ", "))
 }
 
+// checkStorage tells who bounds what boxes write: the engine does not have to,
+// as their roots are read-only.
 func checkStorage(_ context.Context, x *examination) finding {
-	return pass("%s in %s; a quota of its own is not needed: roots are read-only, and the growth of trees is measured", x.info.StorageDriver, x.info.RootDir)
+	engine := fmt.Sprintf("%s in %s; roots are read-only", x.info.StorageDriver, x.info.RootDir)
+	if err := tryQuota(x.state.Dir()); err != nil {
+		return pass("%s, the growth of trees is measured (%v)", engine, err)
+	}
+	return pass("%s, the growth of trees is measured and bounded by project quotas", engine)
+}
+
+// tryQuota says why the file system of a directory bounds no trees.
+func tryQuota(dir string) (err error) {
+	trial, err := os.MkdirTemp(dir, "quota-")
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, os.Remove(trial)) }()
+	return quota.Begin(trial)
 }
 
 // checkRestarts only tells: a run whose engine goes away ends either way.
