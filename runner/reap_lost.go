@@ -142,6 +142,9 @@ func (x *run) recoverChange(ctx context.Context, tree string) error {
 	if x.keyless != nil { // nobody can tell whether the change holds it
 		return fmt.Errorf("its change is not shown without the provider's key: %w", x.keyless)
 	}
+	if x.plan.forgotten() { // nor whether it holds those
+		return errors.New("its change is not shown: tokens of the task may be in it, and nobody kept those")
+	}
 	objects, err := gitdiff.NewStore(x.r.o.State.TreesDir()).For(x.repo)
 	if err != nil {
 		return fmt.Errorf("open store: %w", err)

@@ -4,6 +4,8 @@ import (
 	"regexp"
 	"strings"
 	"unicode"
+
+	"sandboxrun/runner/redact"
 )
 
 // secretNames are names of variables and headers whose values are secrets by
@@ -20,13 +22,32 @@ const minTaskSecret = 16
 // agent may use them; a log, a result or a branch is read by others.
 func (p *Plan) taskSecrets() map[string]string {
 	found := map[string]string{}
+	for name, value := range p.lent() {
+		if looksSecret(value) {
+			found[name] = value
+		}
+	}
+	return found
+}
+
+// forgotten says whether this plan was read from a disk that its secrets are
+// kept from.
+func (p *Plan) forgotten() bool {
+	for name, value := range p.lent() {
+		if value == redact.Mark(name) {
+			return true
+		}
+	}
+	return false
+}
+
+// lent are the values that are called secret by their names.
+func (p *Plan) lent() map[string]string {
+	found := map[string]string{}
 	add := func(prefix string, values map[string]string) {
 		for name, value := range values {
-			if !secretNames.MatchString(name) {
-				continue
-			}
 			// Of "Bearer x" the x is the secret, with whatever else it is sent.
-			if words := strings.Fields(value); len(words) > 0 && looksSecret(words[len(words)-1]) {
+			if words := strings.Fields(value); len(words) > 0 && secretNames.MatchString(name) {
 				found[prefix+name] = words[len(words)-1]
 			}
 		}

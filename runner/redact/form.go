@@ -28,7 +28,7 @@ type needle struct {
 
 // needles are all forms of a value.
 func needles(name, value string) []needle {
-	m := mark(name)
+	m := Mark(name)
 	list := []needle{
 		// How many backslashes a backslash takes depends on who wrote it down,
 		// and those at the ends are nobody's secret.

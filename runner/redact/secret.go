@@ -40,8 +40,8 @@ func check(value string) error {
 	return nil
 }
 
-// mark is what stands for a value. It needs no escaping anywhere.
-func mark(name string) string {
+// Mark is what stands for the value of that name. It needs no escaping anywhere.
+func Mark(name string) string {
 	name = strings.Map(func(r rune) rune {
 		switch {
 		case r >= 'a' && r <= 'z', r >= 'A' && r <= 'Z', r >= '0' && r <= '9', r == '_', r == '.', r == '-':
