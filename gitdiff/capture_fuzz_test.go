@@ -67,7 +67,10 @@ func build(t *testing.T, dir string, script []byte) (plain bool) {
 		case 4:
 			_ = os.MkdirAll(path, 0o755)
 		case 5:
-			_ = os.RemoveAll(path)
+			// It opens the directory above, and waits there for a writer where that is a FIFO.
+			if up, err := os.Stat(filepath.Dir(path)); err == nil && up.IsDir() {
+				_ = os.RemoveAll(path)
+			}
 		case 6:
 			_ = os.Rename(path, filepath.Join(dir, fuzzNames[arg%len(fuzzNames)]))
 		case 7:

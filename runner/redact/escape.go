@@ -23,7 +23,7 @@ func escaped(text []byte) (c byte, n int, more bool) {
 	case '\\':
 		run := backslashes(text)
 		if run == len(text) {
-			return 0, 0, run < maxBackslashes
+			return 0, 0, true // also after the last of them, whose character is to come
 		}
 		switch text[run] {
 		case 'u':
