@@ -34,16 +34,18 @@ const readyBound = 30 * time.Second
 // not root cannot give files away, so its boxes run as its own user.
 const boxUID = 10001
 
-func boxUser() sandbox.User {
+// BoxUser is who processes in boxes are.
+func BoxUser() sandbox.User {
 	if uid := os.Getuid(); uid != 0 {
 		return sandbox.User{UID: uid, GID: os.Getgid()}
 	}
 	return sandbox.User{UID: boxUID, GID: boxUID}
 }
 
-// treeUser is who must own the trees of an engine's boxes.
-func treeUser(engine sandbox.Info) (sandbox.User, error) {
-	user := boxUser()
+// TreeUser is who on the machine must own the trees of an engine's boxes. A
+// *sandbox.UnavailableError says that this runner can give no tree to its boxes.
+func TreeUser(engine sandbox.Info) (sandbox.User, error) {
+	user := BoxUser()
 	owner, err := engine.OnMachine(user)
 	if err == nil && owner != user && os.Getuid() != 0 {
 		err = &sandbox.UnavailableError{
@@ -135,7 +137,7 @@ func (x *run) spec(role string, m gitdiff.Mount) sandbox.Spec {
 		binds = append(binds, sandbox.Bind{Source: bundle, Target: bundlePath})
 	}
 	return sandbox.Spec{
-		Owner: x.owner(), Role: role, Image: x.plan.Box.Image, Runtime: x.plan.Box.Runtime, User: boxUser(),
+		Owner: x.owner(), Role: role, Image: x.plan.Box.Image, Runtime: x.plan.Box.Runtime, User: BoxUser(),
 		Tree:  sandbox.Tree{Dir: m.Dir, Lower: m.Lower, Upper: m.Upper, Work: m.Work, ReadOnly: x.readOnlyTree(role)},
 		Binds: binds,
 		Guest: []string{guestPath, "guest"}, GuestIsInit: true,

@@ -74,7 +74,7 @@ func (r *Runner) preflight(ctx context.Context, p *Plan) (rd *ready, err error) 
 	if err := checkTier(rd.engine, p.Box); err != nil {
 		return nil, err
 	}
-	if rd.treeUser, err = treeUser(rd.engine); err != nil {
+	if rd.treeUser, err = TreeUser(rd.engine); err != nil {
 		return nil, err
 	}
 	if p.Session != "" && session == nil {

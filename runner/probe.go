@@ -11,7 +11,6 @@ import (
 
 	"sandboxrun/agents"
 	"sandboxrun/gitdiff"
-	"sandboxrun/sandbox"
 	"sandboxrun/sandbox/egress"
 )
 
@@ -44,13 +43,13 @@ func (r *Runner) Probe(ctx context.Context, name string) (version string, err er
 	}
 	plan := probePlan(r.o.Config)
 	engine, err := r.o.Engine.Info(ctx)
-	if err == nil {
-		err = checkTier(engine, plan.Box)
+	if err != nil {
+		return "", err
 	}
-	var owner sandbox.User
-	if err == nil {
-		owner, err = treeUser(engine)
+	if err := checkTier(engine, plan.Box); err != nil {
+		return "", err
 	}
+	owner, err := TreeUser(engine)
 	if err != nil {
 		return "", err
 	}

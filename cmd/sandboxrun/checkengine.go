@@ -10,20 +10,24 @@ import (
 	"strings"
 
 	"sandboxrun/gitdiff/quota"
+	"sandboxrun/runner"
 	"sandboxrun/sandbox"
 	"sandboxrun/sandbox/docker"
 )
 
 func checkEngine(ctx context.Context, x *examination) finding {
 	if err := x.engineErr(ctx); err != nil {
-		hint := "install and start Docker or Podman, or set DOCKER_HOST"
-		var gone *sandbox.UnavailableError
-		if errors.As(err, &gone) && gone.Hint != "" {
-			hint = gone.Hint
-		}
-		return fail(hint, "%v", err)
+		return fail(engineHint(err, "install and start Docker or Podman, or set DOCKER_HOST"), "%v", err)
 	}
 	return pass("%s %s at %s", x.info.Name, x.info.Version, x.info.Endpoint)
+}
+
+// engineHint is what the error itself says can be done, or otherwise.
+func engineHint(err error, otherwise string) string {
+	if gone, ok := errors.AsType[*sandbox.UnavailableError](err); ok && gone.Hint != "" {
+		return gone.Hint
+	}
+	return otherwise
 }
 
 // checkAPI only tells: an engine that is too old does not answer as one.
@@ -123,16 +127,13 @@ func checkSeccomp(_ context.Context, x *examination) finding {
 }
 
 func checkUserNamespaces(_ context.Context, x *examination) finding {
-	owner, err := x.info.OnMachine(sandbox.User{UID: 1, GID: 1})
+	user := runner.BoxUser()
+	owner, err := x.info.OnMachine(user)
 	switch {
 	case err != nil:
-		hint := "use another engine"
-		if unavailable, ok := errors.AsType[*sandbox.UnavailableError](err); ok {
-			hint = unavailable.Hint
-		}
-		return fail(hint, "no run can work here: %v", err)
-	case owner.UID != 1:
-		return pass("userns-remap: root in a box is user %d of this machine, who is nobody", owner.UID-1)
+		return fail(engineHint(err, "use another engine"), "no run can work here: %v", err)
+	case owner != user:
+		return pass("userns-remap: root in a box is user %d of this machine, who is nobody", x.info.RemappedRoot.UID)
 	}
 	return caution("the engine's userns-remap adds a layer",
 		"off: numeric users of boxes are the same numbers on this machine (boxes never run as 0)")

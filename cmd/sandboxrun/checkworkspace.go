@@ -9,15 +9,12 @@ import (
 	"path/filepath"
 	"time"
 
+	"sandboxrun/runner"
 	"sandboxrun/sandbox"
 )
 
 // trialGuest is where the trial box finds this program.
 const trialGuest = "/.sandboxrun/guest"
-
-// trialUser is the identity of the trial box's processes under a root runner;
-// one that is not root cannot give files away and uses its own.
-const trialUser = 10001
 
 // checkWorkspace opens one small box on an overlay and writes a file in it,
 // because no answer of an engine says whether it can mount one.
@@ -55,11 +52,7 @@ func checkWorkspace(ctx context.Context, x *examination) finding {
 // for the file in the upper layer.
 func trial(ctx context.Context, x *examination, image, guest, dir string) (took time.Duration, err error) {
 	began := time.Now()
-	user := sandbox.User{UID: os.Getuid(), GID: os.Getgid()}
-	if user.UID == 0 {
-		user = sandbox.User{UID: trialUser, GID: trialUser}
-	}
-	owner, err := x.info.OnMachine(user)
+	owner, err := runner.TreeUser(x.info)
 	if err != nil {
 		return 0, err
 	}
@@ -71,7 +64,7 @@ func trial(ctx context.Context, x *examination, image, guest, dir string) (took 
 	}
 	box, err := x.engine.Open(ctx, sandbox.Spec{
 		Owner: x.state.Owner(fmt.Sprintf("doctor%d", os.Getpid())), Role: "trial", Image: image,
-		Runtime: x.config.Box.Runtime, User: user,
+		Runtime: x.config.Box.Runtime, User: runner.BoxUser(),
 		Tree:  sandbox.Tree{Lower: []string{layer("lower")}, Upper: layer("upper"), Work: layer("work")},
 		Binds: []sandbox.Bind{{Source: guest, Target: trialGuest}},
 		Guest: []string{trialGuest, guestName},

@@ -59,11 +59,7 @@ func Begin(dir string) error {
 // Limit bounds the project dir by what it takes now and growth. A dir that is
 // no project is left alone.
 func Limit(dir string, growth Growth) error {
-	return onDir(dir, func(fd int) error {
-		project, err := projectOf(fd)
-		if project == 0 || err != nil {
-			return err
-		}
+	return onProject(dir, func(fd int, project uint32) error {
 		have, err := query(fd, project)
 		if err != nil {
 			return fmt.Errorf("quota: of %s: %w", dir, err)
@@ -82,11 +78,7 @@ func Limit(dir string, growth Growth) error {
 // End lifts the limit of the project dir, which is then to be removed, and says
 // whether there was one. That dir is no project, or does not exist, is no error.
 func End(dir string) (ended bool, err error) {
-	err = onDir(dir, func(fd int) error {
-		project, err := projectOf(fd)
-		if project < firstProject || err != nil {
-			return err
-		}
+	err = onProject(dir, func(fd int, project uint32) error {
 		ended = true
 		return set(fd, project, blocks{})
 	})
@@ -96,20 +88,28 @@ func End(dir string) (ended bool, err error) {
 	return ended, err
 }
 
-// Of says what the project of dir may take at most and what it takes; false
-// where it has no limit.
+// Of says what the project dir may take at most and what it takes; false where
+// it has no limit.
 func Of(dir string) (most, now Growth, ok bool) {
-	err := onDir(dir, func(fd int) error {
-		project, err := projectOf(fd)
-		if project == 0 || err != nil {
-			return err
-		}
+	err := onProject(dir, func(fd int, project uint32) error {
 		b, err := query(fd, project)
 		most = Growth{Bytes: int64(b.BytesHard) * blockSize, Files: int64(b.FilesHard)}
 		now = Growth{Bytes: int64(b.Bytes), Files: int64(b.Files)}
 		return err
 	})
 	return most, now, err == nil && most != Growth{}
+}
+
+// onProject opens dir and does something with it where it is a project of this
+// program's.
+func onProject(dir string, do func(fd int, project uint32) error) error {
+	return onDir(dir, func(fd int) error {
+		project, err := projectOf(fd)
+		if project < firstProject || err != nil {
+			return err
+		}
+		return do(fd, project)
+	})
 }
 
 func onDir(dir string, do func(fd int) error) error {

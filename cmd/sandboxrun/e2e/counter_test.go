@@ -40,3 +40,21 @@ func asNobody(t *testing.T, r *rig) {
 		t.Fatal(err)
 	}
 }
+
+// asNobodyWith is asNobody for a user who has a repository and may talk to the
+// engine at a socket.
+func asNobodyWith(t *testing.T, r *rig, repo *repo, socket string) {
+	t.Helper()
+	fi, err := os.Stat(socket)
+	if err != nil {
+		t.Fatal(err)
+	}
+	asNobody(t, r)
+	r.attr.Credential.Groups = []uint32{fi.Sys().(*syscall.Stat_t).Gid}
+	for dir := repo.dir; dir != os.TempDir(); dir = filepath.Dir(dir) {
+		if err := os.Chmod(dir, 0o777); err != nil {
+			t.Fatal(err)
+		}
+	}
+	chown(t, repo.dir, nobody)
+}

@@ -2,10 +2,7 @@ package e2e
 
 import (
 	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
-	"syscall"
 	"testing"
 
 	"sandboxrun/runner"
@@ -46,18 +43,7 @@ func TestAnEngineThatRemapsUsers(t *testing.T) { //nolint:tparallel // one engin
 	t.Run("refuses a runner that cannot give files away", func(t *testing.T) {
 		d.t = t
 		rig, repo := daemonRig(t, d), newRepo(t, sample)
-		asNobody(t, rig)
-		fi, err := os.Stat(strings.TrimPrefix(d.host(), "unix://"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		rig.attr.Credential.Groups = []uint32{fi.Sys().(*syscall.Stat_t).Gid}
-		for dir := repo.dir; dir != os.TempDir(); dir = filepath.Dir(dir) {
-			if err := os.Chmod(dir, 0o777); err != nil {
-				t.Fatal(err)
-			}
-		}
-		chown(t, repo.dir, nobody)
+		asNobodyWith(t, rig, repo, strings.TrimPrefix(d.host(), "unix://"))
 		doc, exit := rig.refuse(marshal(t, repo.task("true")))
 		if exit != runner.ExitBridge || !strings.Contains(doc.Error.Message, "remaps users") || doc.Error.Hint == "" {
 			t.Errorf("exit %d: %+v", exit, doc.Error)

@@ -3,7 +3,6 @@ package e2e
 import (
 	"os"
 	"path/filepath"
-	"syscall"
 	"testing"
 
 	"sandboxrun/runner"
@@ -14,19 +13,12 @@ func TestARunnerThatIsNotRootWorksAndLeavesNothing(t *testing.T) {
 	if os.Getuid() != 0 {
 		t.Skip("the other tests run as an ordinary user already")
 	}
-	fi, err := os.Stat("/var/run/docker.sock")
-	if err != nil {
+	const socket = "/var/run/docker.sock"
+	if _, err := os.Stat(socket); err != nil {
 		t.Skipf("no engine on the usual socket: %v", err)
 	}
 	rig, r := newRig(t), newRepo(t, sample)
-	asNobody(t, rig)
-	rig.attr.Credential.Groups = []uint32{fi.Sys().(*syscall.Stat_t).Gid}
-	for dir := r.dir; dir != os.TempDir(); dir = filepath.Dir(dir) {
-		if err := os.Chmod(dir, 0o777); err != nil {
-			t.Fatal(err)
-		}
-	}
-	chown(t, r.dir, nobody)
+	asNobodyWith(t, rig, r, socket)
 	task := r.task("rm old.txt", "mkdir -p d/e && echo x > d/e/f", "mkdir private && echo s > private/s && chmod 000 private/s private", "id -u")
 	task["acceptance_criteria"] = []any{map[string]any{"command": "test ! -e old.txt && test -f d/e/f && git status --porcelain && touch litter"}}
 	for range 2 { // the second run takes over what the first could not remove

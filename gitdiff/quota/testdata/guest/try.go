@@ -80,26 +80,19 @@ git -c user.name=t -c user.email=t@localhost commit -q -m base`
 
 // grow lets the box of a workspace do what it can.
 func grow(layout string, w *gitdiff.Workspace) error {
+	const dir = "/tmp/merged"
 	m := w.Mount()
-	dir := m.Dir
+	// The way to a plain tree is the runner's alone: as the engine does, mount it.
+	mount := func() error { return unix.Mount(m.Dir, dir, "", unix.MS_BIND, "") }
 	if layout == "overlay" {
-		dir = "/tmp/merged"
-		if err := unix.Mount("overlay", dir, "overlay", 0, fmt.Sprintf("lowerdir=%s,upperdir=%s,workdir=%s", m.Lower[0], m.Upper, m.Work)); err != nil {
-			return err
+		mount = func() error {
+			return unix.Mount("overlay", dir, "overlay", 0, fmt.Sprintf("lowerdir=%s,upperdir=%s,workdir=%s", m.Lower[0], m.Upper, m.Work))
 		}
-		defer func() { say(layout+": unmount", unix.Unmount(dir, 0)) }()
 	}
-	// The way to a plain tree is the runner's alone; the engine mounts it.
-	if layout == "copy" {
-		if err := os.Mkdir("/tmp/bound", 0o755); err != nil {
-			return err
-		}
-		if err := unix.Mount(dir, "/tmp/bound", "", unix.MS_BIND, ""); err != nil {
-			return err
-		}
-		dir = "/tmp/bound"
-		defer func() { say(layout+": unmount", unix.Unmount(dir, 0)) }()
+	if err := mount(); err != nil {
+		return err
 	}
+	defer func() { say(layout+": unmount", unix.Unmount(dir, 0)) }()
 	_, exit, err := box("ordinary", dir)
 	say(layout+": ordinary work is not hindered", fault(err, exit == 0, exit))
 	n, exit, err := box("bytes", dir)
