@@ -18,14 +18,25 @@ help: ## list the targets
 demo: setup ## set up, then run the main job on a sample repository
 	@bin/sandboxrun demo
 
+# PKG and RUN choose a package and tests: make test PKG=./gitdiff/land RUN=TestLand
+CHOSEN = $(if $(RUN),-run '$(RUN)') $(PKG)
+
 .PHONY: test
-test: setup gvisor podman user-mode-linux go-image ## set up, then run every test with the race detector
-	@scripts/test ./...
+test: setup gvisor podman user-mode-linux go-image ## set up, then run the tests with the race detector (PKG=./dir RUN=Name)
+	@scripts/test $(CHOSEN)
 
 .PHONY: test-short
-test-short: ## the tests that need no Docker engine and little time
+test-short: ## the tests that need no engine, in a minute (PKG=./dir RUN=Name)
 	@scripts/setup-go
-	@scripts/test -short ./...
+	@scripts/test short $(CHOSEN)
+
+.PHONY: test-all
+test-all: setup gvisor podman user-mode-linux go-image ## like test, with every case of the suites that take a sample
+	@scripts/test all $(CHOSEN)
+
+.PHONY: test-rest
+test-rest: setup gvisor podman user-mode-linux go-image ## what test-all does beyond test, for continuous integration
+	@scripts/test rest
 
 .PHONY: setup
 setup: ## install what is missing: Go, Docker engine, base image, agent image
@@ -63,6 +74,11 @@ user-mode-linux: ## install the kernel in which quotas are tried where possible
 lint: ## check the code with the pinned golangci-lint and shellcheck
 	@scripts/setup-go
 	@scripts/lint
+
+.PHONY: tidy
+tidy: ## check that go.mod and go.sum list what the code imports
+	@scripts/setup-go
+	@go mod tidy -diff
 
 .PHONY: fuzz
 fuzz: ## fuzz every target for FUZZTIME (10s)

@@ -1,5 +1,6 @@
-// Package agents drives the command line of one coding agent through one turn
-// inside a box. Every agent is one file that registers itself.
+// Package agents says what a coding agent is to the runner: what is known of it
+// (Info), one turn of it (Turn), what it reports (Event, Outcome), and the
+// registry. The adapters are packages below; package all registers them.
 package agents
 
 import (
@@ -31,7 +32,7 @@ type EventSink interface {
 	Emit(e Event)
 }
 
-// Outcome is how a turn ended, told by the protocol and by us.
+// Outcome is how a turn ended, by the protocol and by the adapter.
 type Outcome struct {
 	End       End
 	Code      string // stable issue code when End is not EndClean, e.g. "agent_auth"
@@ -41,7 +42,7 @@ type Outcome struct {
 	Model     string
 	Version   string // of the CLI, as it reported itself
 	Usage     Usage
-	Unknown   int // frames nobody knows, kept as raw events
+	Unknown   int // frames of an unknown kind, emitted as raw events
 }
 
 // End is the final state of a turn.
@@ -49,9 +50,18 @@ type End string
 
 // How turns end. Only EndClean lets a run succeed.
 const (
-	EndClean       End = "clean"       // the protocol's own end frame, no error in it, no stop of ours
+	EndClean       End = "clean"       // the protocol's own end frame, without an error, and not stopped by the runner
 	EndFailed      End = "failed"      // the agent or its provider failed
-	EndInterrupted End = "interrupted" // we stopped it
+	EndInterrupted End = "interrupted" // the runner stopped it
+)
+
+// Stable issue codes of turns that did not end clean.
+const (
+	CodeAuth     = "agent_auth"      // the provider refuses the key
+	CodeQuota    = "agent_quota"     // the provider's limit or the account's credit is used up
+	CodeCrashed  = "agent_crashed"   // the CLI ended without a result and with an error
+	CodeNoResult = "agent_no_result" // no result: the CLI left quietly, fell silent, or was stopped
+	CodeFailed   = "agent_failed"    // the CLI reports itself that the turn failed
 )
 
 // Usage counts model tokens of one turn.

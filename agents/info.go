@@ -1,6 +1,13 @@
 package agents
 
-import "encoding/json"
+import (
+	"encoding/json"
+	"path"
+	"slices"
+	"strings"
+
+	"sandboxrun/internal/wire"
+)
 
 // Info describes an agent.
 type Info struct {
@@ -14,11 +21,26 @@ type Info struct {
 	// Providers are the configured providers it can use, the preferred first;
 	// Wires are the model APIs it can speak, likewise.
 	Providers []string
-	Wires     []Wire
+	Wires     []wire.Wire
 	Secrets   []string // environment variables a key usually lives in on the host
 	MCPPath   string   // where the CLI reads MCP servers, below HOME
 	MCPKey    string   // and below which key of that file
 	Setup     string   // one sentence: how a person gets it ready on the host
+	// Protocol says how it is driven, Remark what a reader of its row in the table
+	// of agents has to know of its model APIs, Limits what it cannot do or cannot
+	// be kept from: sentences for people, Remark and Limits may be empty.
+	Protocol string
+	Remark   string
+	Limits   []string
+	// EnvPrefixes begin the environment variables that configure it. A task
+	// cannot set any of those.
+	EnvPrefixes []string
+	// Obeys lists what of a repository the program takes instructions, settings
+	// or programs from where nothing keeps it from that, in the form of the paths
+	// of a hazard: "name" and "name/" anywhere, "/a/b" from the root.
+	Obeys []string
+	// Vendor is a provider that only this agent has, nil for none.
+	Vendor *Vendor
 	// Logins are files below HOME that exist on a host where somebody is logged
 	// in; Traces are paths there that exist where the CLI was ever used.
 	Logins []string
@@ -27,7 +49,7 @@ type Info struct {
 	// again in the box of the next turn. The CLI's cache and logs are not in it.
 	Keep []string
 	// Options are the fields of its profile beyond the ones every agent has;
-	// Variants are its built-in profiles beside DEFAULT, PLAN and SUPERVISED.
+	// Variants are its built-in profiles next to DEFAULT, PLAN and SUPERVISED.
 	Options  []Option
 	Variants map[string]Settings
 }
@@ -43,16 +65,13 @@ type Install struct {
 	Script string
 }
 
-// Wire is a model API an agent can speak.
-type Wire string
-
-// Wires, as the configuration of providers names them.
-const (
-	WireAnthropicMessages Wire = "anthropic-messages"
-	WireOpenAIResponses   Wire = "openai-responses"
-	WireOpenAIChat        Wire = "openai-chat"
-	WireGoogleGenerate    Wire = "google-generate"
-)
+// Vendor is the API an agent uses as its vendor's own, which nobody else has an
+// address of: it is nothing until the user configures a base URL for it.
+type Vendor struct {
+	Name   string // of the provider, one of Info.Providers
+	KeyEnv string // variable of the host that holds its key
+	Wires  []wire.Wire
+}
 
 // Settings are fields of one profile, by name.
 type Settings map[string]json.RawMessage
@@ -101,4 +120,26 @@ func (s Settings) Strings(name string) []string {
 		return nil
 	}
 	return v
+}
+
+// keepOption is the field of a profile that adds to Info.Keep, for agents about
+// which it is not known what they keep.
+const keepOption = "keep"
+
+// Kept lists what below HOME has to be there again in the box of the next turn:
+// Info.Keep, and what the profile adds where the agent has a field for that.
+// Paths of the profile that do not stay below HOME are left out.
+func Kept(i Info, s Settings) []string {
+	list := slices.Clone(i.Keep)
+	if !slices.ContainsFunc(i.Options, func(o Option) bool { return o.Name == keepOption && o.Type == OptionStrings }) {
+		return list
+	}
+	for _, p := range s.Strings(keepOption) {
+		clean := path.Clean(p)
+		if p == "" || path.IsAbs(p) || clean == "." || clean == ".." || strings.HasPrefix(clean, "../") || strings.ContainsAny(p, "\n\x00") {
+			continue
+		}
+		list = append(list, clean)
+	}
+	return list
 }

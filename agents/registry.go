@@ -19,6 +19,7 @@ var (
 type registry struct {
 	mu     sync.RWMutex
 	byName map[string]Agent
+	forms  map[string]func(name string) (Agent, bool) // by prefix
 }
 
 var registered registry
@@ -27,15 +28,17 @@ var registered registry
 // Info that does not hold together and on a name that is taken.
 func Register(a Agent) { registered.register(a) }
 
-// Lookup finds an agent by its short name ("claude") or by its executor name
-// ("CLAUDE_CODE"), each spelled exactly so. A name of the form "acp:<command
-// line>" is an agent by itself, see genericACP.
-func Lookup(name string) (Agent, bool) {
-	if a, ok := genericACP(name); ok {
-		return a, true
-	}
-	return registered.lookup(name)
+// RegisterForm makes a form of names known: a name that begins with prefix, such
+// as "acp:", is an agent by itself, which find makes. It panics on a prefix that
+// is taken and on one that the name of an agent could begin with.
+func RegisterForm(prefix string, find func(name string) (Agent, bool)) {
+	registered.registerForm(prefix, find)
 }
+
+// Lookup finds an agent by its short name ("claude") or by its executor name
+// ("CLAUDE_CODE"), each spelled exactly so, or makes the one that a name of a
+// registered form stands for.
+func Lookup(name string) (Agent, bool) { return registered.lookup(name) }
 
 // All returns every registered agent, sorted by short name.
 func All() []Agent { return registered.all() }
@@ -61,8 +64,27 @@ func (r *registry) register(a Agent) {
 func (r *registry) lookup(name string) (Agent, bool) {
 	r.mu.RLock()
 	defer r.mu.RUnlock()
-	a, ok := r.byName[name]
-	return a, ok
+	if a, ok := r.byName[name]; ok {
+		return a, true
+	}
+	for prefix, find := range r.forms {
+		if strings.HasPrefix(name, prefix) {
+			return find(name)
+		}
+	}
+	return nil, false
+}
+
+func (r *registry) registerForm(prefix string, find func(name string) (Agent, bool)) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if _, taken := r.forms[prefix]; taken || !strings.HasSuffix(prefix, ":") {
+		panic(fmt.Sprintf("agents: register form %q: it is taken or does not end with a colon", prefix))
+	}
+	if r.forms == nil {
+		r.forms = map[string]func(name string) (Agent, bool){}
+	}
+	r.forms[prefix] = find
 }
 
 func (r *registry) all() []Agent {
@@ -86,7 +108,7 @@ func (i Info) validate() error {
 		return fmt.Errorf("executor name %q does not match %s", i.Executor, executorName)
 	}
 	for field, value := range map[string]string{
-		"title": i.Title, "package": i.Package, "version": i.Version, "binary": i.Binary, "setup": i.Setup,
+		"title": i.Title, "package": i.Package, "version": i.Version, "binary": i.Binary, "setup": i.Setup, "protocol": i.Protocol,
 	} {
 		if value == "" {
 			return fmt.Errorf("no %s", field)
@@ -94,6 +116,12 @@ func (i Info) validate() error {
 	}
 	if len(i.Providers) == 0 || len(i.Wires) == 0 {
 		return errors.New("no provider or no wire")
+	}
+	if len(i.EnvPrefixes) == 0 || len(i.Obeys) == 0 {
+		return errors.New("no prefix of its environment, or nothing it obeys in a repository")
+	}
+	if i.Vendor != nil && !slices.Contains(i.Providers, i.Vendor.Name) {
+		return fmt.Errorf("vendor's provider %s is not among its providers", i.Vendor.Name)
 	}
 	return nil
 }

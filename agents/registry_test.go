@@ -5,6 +5,7 @@ import (
 	"slices"
 	"testing"
 
+	"sandboxrun/internal/wire"
 	"sandboxrun/sandbox"
 )
 
@@ -17,9 +18,10 @@ func (named) Run(context.Context, sandbox.Sandbox, Turn, Host) (Outcome, error) 
 }
 
 func sample(name, executor string) named {
-	info := claude{}.Info()
-	info.Name, info.Executor = name, executor
-	return named{info}
+	return named{Info{
+		Name: name, Executor: executor, Title: "Sample", Package: "sample", Version: "1.0.0", Binary: "sample", Setup: "nothing", Protocol: "none", EnvPrefixes: []string{"SAMPLE_"}, Obeys: []string{"SAMPLE.md"},
+		Providers: []string{"anthropic"}, Wires: []wire.Wire{wire.AnthropicMessages},
+	}}
 }
 
 func TestRegistryFindsAgentsByBothNamesExactly(t *testing.T) {
@@ -67,13 +69,26 @@ func TestRegistryPanicsOnWhatDoesNotHoldTogether(t *testing.T) {
 	}
 }
 
-func TestEveryAgentIsRegisteredUnderItsContractNames(t *testing.T) {
+func TestRegistryMakesAgentsOfAForm(t *testing.T) {
 	t.Parallel()
-	for short, executor := range map[string]string{"claude": "CLAUDE_CODE"} {
-		a, ok := Lookup(short)
-		b, okToo := Lookup(executor)
-		if !ok || !okToo || a != b {
-			t.Errorf("%s and %s do not name one agent", short, executor)
+	var r registry
+	r.registerForm("form:", func(name string) (Agent, bool) { return sample(name, "FORM"), name != "form:none" })
+	if a, ok := r.lookup("form:any"); !ok || a.Info().Name != "form:any" {
+		t.Errorf("lookup = %v, %v", a, ok)
+	}
+	for _, name := range []string{"form:none", "form", "other:any"} {
+		if _, ok := r.lookup(name); ok {
+			t.Errorf("%q is an agent", name)
 		}
+	}
+	for _, prefix := range []string{"form:", "open", ""} {
+		func() {
+			defer func() {
+				if recover() == nil {
+					t.Errorf("form %q was registered", prefix)
+				}
+			}()
+			r.registerForm(prefix, nil)
+		}()
 	}
 }

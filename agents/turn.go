@@ -3,7 +3,9 @@ package agents
 import (
 	"context"
 	"net"
+	"time"
 
+	"sandboxrun/internal/wire"
 	"sandboxrun/sandbox"
 )
 
@@ -16,16 +18,28 @@ type Turn struct {
 	// that the Outcome of the turn before reported.
 	SessionID string
 	Resume    bool
-	Wire      Wire   // the model API to speak, one of Info.Wires
-	BaseURL   string // where the CLI finds that API on the box's loopback, without a version segment
-	Token     string // per-run placeholder; the broker swaps the real key in
+	Wire      wire.Wire // the model API to speak, one of Info.Wires
+	BaseURL   string    // where the CLI finds that API on the box's loopback, without a version segment
+	Token     string    // per-run placeholder; the broker swaps the real key in
 	Env       []string
 	Args      []string // additional parameters of the profile
 	Settings  Settings // fields of the profile that Info.Options declares
 	MCP       []Server // MCP servers for this turn
 	ReadOnly  bool     // the turn may look and plan; its tree is mounted read-only
-	Dial      Dial     // reaches a port on the box's loopback; nil where nobody can
+	Dial      Dial     // reaches a port on the box's loopback; nil where that is not possible
 	Idle      int      // seconds without a frame after which the turn fails; 0 = DefaultIdle
+}
+
+// DefaultIdle is how long an agent may say nothing at all, where a Turn does not
+// say. Waiting for an approval does not count.
+const DefaultIdle = 120 * time.Second
+
+// IdleLimit is how long the turn may go without a frame: Idle, or DefaultIdle.
+func (t Turn) IdleLimit() time.Duration {
+	if t.Idle > 0 {
+		return time.Duration(t.Idle) * time.Second
+	}
+	return DefaultIdle
 }
 
 // Dial connects to a TCP port on the loopback of a box.

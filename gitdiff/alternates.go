@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+
+	"sandboxrun/gitdiff/gitfile"
 )
 
 const (
@@ -60,7 +62,7 @@ func (l *objectDirList) add(dir string, depth int) error {
 
 // alternates lists the directories that one object directory names in its alternates file.
 func alternates(objects string) ([]string, error) {
-	text, err := readSmall(filepath.Join(objects, "info", "alternates"), maxAlternates)
+	text, err := gitfile.ReadIn(objects, "info/alternates", maxAlternates)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}

@@ -9,6 +9,12 @@ import (
 	"github.com/go-git/go-git/v5/plumbing/object"
 )
 
+// Name and address of the author and committer of every commit this program makes.
+const (
+	AuthorName  = "sandboxrun"
+	AuthorEmail = "sandboxrun@localhost"
+)
+
 // Commit is a commit of a repository and the tree it records.
 type Commit struct {
 	ID   string    // hex object id of the commit
@@ -21,21 +27,13 @@ func commitOf(c *object.Commit) Commit {
 	return Commit{ID: c.Hash.String(), Tree: c.TreeHash.String(), Time: c.Committer.When}
 }
 
-// parseID is the object id that 40 hex digits name.
-func parseID(hex string) (plumbing.Hash, error) {
-	if !plumbing.IsHash(hex) || len(hex) != 2*len(plumbing.ZeroHash) {
-		return plumbing.ZeroHash, fmt.Errorf("%q is not an object id", hex)
-	}
-	return plumbing.NewHash(hex), nil
-}
-
 // Tree returns the tree of a commit by its full hex id, wherever the commit is known: in the user's repository or in
 // the store alone.
 func (o *Objects) Tree(ctx context.Context, commit string) (string, error) {
 	if err := context.Cause(ctx); err != nil {
 		return "", err
 	}
-	c, err := object.GetCommit(o.storer(), plumbing.NewHash(commit))
+	c, err := object.GetCommit(o.st, plumbing.NewHash(commit))
 	if err != nil {
 		return "", fmt.Errorf("read commit %s: %w", commit, err)
 	}

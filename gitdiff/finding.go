@@ -1,9 +1,11 @@
 package gitdiff
 
+import "fmt"
+
 // Code names one kind of [Finding]; codes are stable, results and journals carry them.
 type Code string
 
-// What reading or writing a tree can find. None of them is an error of the reader: the rest of the tree stays right.
+// What capturing or inspecting a tree can find. None of them is an error of the reader: the rest of the tree is right.
 const (
 	NestedRepository Code = "nested_repository" // a directory holds a repository of its own; its files were taken as files
 	SpecialFile      Code = "special_file"      // a FIFO, socket or device; not part of a git tree, left out
@@ -12,7 +14,6 @@ const (
 	FileTooLarge     Code = "file_too_large"    // a file above the byte budget; one of the base stays as it was, a new one is left out
 	TooManyFiles     Code = "too_many_files"    // the entry budget ended the walk
 	PathTooDeep      Code = "path_too_deep"     // a path above the depth or length budget; likewise
-	TreeUnstable     Code = "tree_unstable"     // something changed while it was being read
 	SubmoduleTouched Code = "submodule_touched" // files inside a submodule's directory; the recorded link was kept
 	DangerousPath    Code = "dangerous_path"    // a name some system takes for .git (left out), misleads people, cannot be held elsewhere, or is obeyed by a program (kept)
 	CaseCollision    Code = "case_collision"    // a new name that some file system takes for the same as another
@@ -24,18 +25,18 @@ const (
 	InvisibleText    Code = "invisible_text"    // an added line holds characters that nobody sees or that move a terminal's cursor
 )
 
-// Grade says what a finding means for the change it was found in.
+// Grade is what a finding means for the change it was found in.
 type Grade int
 
 // Grades, the gravest last.
 const (
-	Note   Grade = iota // worth saying; everything is in the tree
+	Note   Grade = iota // worth reporting; everything is in the tree
 	Flaw                // something is missing from the tree, or people are misled by it
-	Refuse              // whoever checks the tree out is attacked: not to be landed
+	Refuse              // the tree attacks those who check it out, and does not land
 )
 
-// grade is what a code means where nothing more is known.
-func (c Code) grade() Grade {
+// Grade is what a code means where nothing more is known.
+func (c Code) Grade() Grade {
 	switch c {
 	case NestedRepository, HiddenByIgnore, DangerousPath, ModeDropped, OversizeFile, InvisibleText:
 		return Note
@@ -46,11 +47,27 @@ func (c Code) grade() Grade {
 	}
 }
 
-// Finding is something worth telling a person about one path of a tree.
+// UnusualName is the class of a [DangerousPath] whose name misleads, or that cannot be held elsewhere.
+const UnusualName = "unusual_name"
+
+// Finding is something a person should know about one path of a tree.
 type Finding struct {
 	Code   Code   // what it is
 	Path   string // where, slash-separated and relative to the tree; raw bytes, not necessarily valid UTF-8
 	Detail string // a few words more, such as a link's text or a size; may be empty
 	Grade  Grade  // what it means for the change
-	Class  string // of a [DangerousPath], the class of [Hazards] it belongs to; otherwise empty
+	Class  string // of a [DangerousPath], the class of change.Hazards it belongs to; otherwise empty
 }
+
+// MaxPath bounds a path in bytes: PATH_MAX of Linux, beyond which no checkout can hold the file.
+const MaxPath = 4095
+
+// BudgetError says that a tree or a change is larger than allowed. Nothing is known beyond the point where a walk stopped,
+// so there is no result: a part would read as the whole.
+type BudgetError struct {
+	Code  Code   // [TooManyFiles] or [TotalTooLarge]
+	What  string // what there is too much of
+	Limit int64
+}
+
+func (e *BudgetError) Error() string { return fmt.Sprintf("more than %d %s", e.Limit, e.What) }

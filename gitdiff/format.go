@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 
+	"sandboxrun/gitdiff/gitfile"
+
 	"github.com/go-git/go-git/v5/plumbing/format/config"
 )
 
@@ -21,19 +23,57 @@ func (e *FormatError) Error() string {
 	return fmt.Sprintf("%s: unsupported repository format: %s", e.Path, e.Reason)
 }
 
-// maxConfig bounds a repository's config file.
-const maxConfig = 4 << 20
+// MaxConfig bounds a repository's config file.
+const MaxConfig = 4 << 20
 
 // harmless are the repository extensions that change nothing about how objects, refs and HEAD are read. A partial clone
-// may lack objects, which is said where one is missing. See git's Documentation/config/extensions.txt.
+// may lack objects, which the error of a missing one says. See git's Documentation/config/extensions.txt.
 var harmless = map[string]bool{
 	"noop": true, "preciousobjects": true, "partialclone": true, "worktreeconfig": true, "relativeworktrees": true,
+}
+
+// readConfig parses a configuration file by itself, without the files it includes. One that does not exist is empty.
+func readConfig(dir, name string) (*config.Config, error) {
+	cfg := config.New()
+	text, err := gitfile.ReadIn(dir, name, MaxConfig)
+	if errors.Is(err, fs.ErrNotExist) {
+		return cfg, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	return cfg, config.NewDecoder(bytes.NewReader(text)).Decode(cfg)
+}
+
+// WorkTree is the working tree that git takes for this repository's: the root, unless core.worktree names another
+// directory. It is the only setting of a user that is read besides the format.
+func (r *Repo) WorkTree() (string, error) {
+	tree := ""
+	for _, name := range []string{"config", "config.worktree"} {
+		if name == "config" && r.gitDir != r.commonDir {
+			continue // of the main work tree
+		}
+		cfg, err := readConfig(r.gitDir, name)
+		if err != nil {
+			return "", fmt.Errorf("%s of %s: %w", name, r.gitDir, err)
+		}
+		if value := cfg.Section("core").Option("worktree"); value != "" {
+			tree = value
+		}
+	}
+	if tree == "" {
+		return r.root, nil
+	}
+	if !filepath.IsAbs(tree) {
+		tree = filepath.Join(r.gitDir, tree)
+	}
+	return filepath.EvalSymlinks(tree)
 }
 
 // checkFormat reads the format part of the config file, and nothing else of it, and refuses what cannot be read here.
 // Included files are not followed: git, too, takes the format from this file alone.
 func checkFormat(commonDir string) error {
-	text, err := readSmall(filepath.Join(commonDir, "config"), maxConfig)
+	text, err := gitfile.ReadIn(commonDir, "config", MaxConfig)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil // a repository of git's first format
 	}

@@ -1,4 +1,4 @@
-package gitdiff
+package gitdiff_test
 
 import (
 	"testing"

@@ -2,6 +2,7 @@ package gitdiff
 
 import (
 	"errors"
+	"io"
 	"io/fs"
 	"strings"
 	"sync"
@@ -82,6 +83,11 @@ func (q *quarantine) Close() error {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	return q.own.Close()
+}
+
+// LazyWriter writes an object to the store as it comes.
+func (q *quarantine) LazyWriter() (io.WriteCloser, func(plumbing.ObjectType, int64) error, error) {
+	return q.own.LazyWriter()
 }
 
 // hiddenAlternates hides a repository's alternates from go-git, which would open them anew for each object it misses.

@@ -2,10 +2,10 @@ package gitdiff
 
 import (
 	"errors"
-	"fmt"
-	"io"
 	"slices"
 	"sync"
+
+	"sandboxrun/gitdiff/gitobj"
 
 	"github.com/go-git/go-git/v5/plumbing"
 	"github.com/go-git/go-git/v5/plumbing/cache"
@@ -15,18 +15,8 @@ import (
 
 const (
 	objectCacheBytes = 64 << 20 // recently read objects and delta bases
-	streamedBytes    = 1 << 20  // objects above this are streamed, not held in memory
 	maxRetired       = 4        // replaced sources kept for the packs they hold open
 )
-
-// MissingObjectError is returned when the repository lacks an object it should have.
-type MissingObjectError struct {
-	ID string // hex object id
-}
-
-func (e *MissingObjectError) Error() string {
-	return fmt.Sprintf("object %s is missing from the repository (fetch it first where the clone is partial or shallow)", e.ID)
-}
 
 // reader reads git objects from a user's object directory and all it borrows from. It is safe for concurrent use,
 // which go-git's storage is not, and notices when the packs are replaced under it, as git gc does.
@@ -34,7 +24,7 @@ type reader struct {
 	mu      sync.Mutex
 	cache   cache.Object
 	sources []*source // one for each directory, nearest first
-	retired []*source // replaced ones: packs they hold open can be read although they are gone
+	retired []*source // replaced ones: packs they have open can be read although they were deleted
 }
 
 type source struct {
@@ -61,7 +51,7 @@ func newReader(objects string) (*reader, error) {
 
 func (r *reader) open(dir string) (*source, error) {
 	st := filesystem.NewObjectStorageWithOptions(dotgit.New(newReadOnlyFS(dir, "objects")), r.cache,
-		filesystem.Options{KeepDescriptors: true, LargeObjectThreshold: streamedBytes})
+		filesystem.Options{KeepDescriptors: true, LargeObjectThreshold: gitobj.StreamedBytes})
 	packs, err := st.ObjectPacks()
 	return &source{st, dir, packs}, err
 }
@@ -133,6 +123,26 @@ func (r *reader) EncodedObject(t plumbing.ObjectType, h plumbing.Hash) (plumbing
 	return obj, err
 }
 
+// dirs lists the object directories that are read, nearest first.
+func (r *reader) dirs() []string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	dirs := make([]string, len(r.sources))
+	for i, s := range r.sources {
+		dirs[i] = s.dir
+	}
+	return dirs
+}
+
+// has reports whether there is an object.
+func (r *reader) has(id plumbing.Hash) (bool, error) {
+	err := r.find(func(from *source) error { return from.HasEncodedObject(id) })
+	if errors.Is(err, plumbing.ErrObjectNotFound) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
 // prefixed returns the ids that begin with the bytes of prefix.
 func (r *reader) prefixed(prefix []byte) ([]plumbing.Hash, error) {
 	r.mu.Lock()
@@ -158,40 +168,4 @@ func (r *reader) Close() error {
 		err = errors.Join(err, s.Close())
 	}
 	return err
-}
-
-// objectGetter is where objects come from: a user's repository alone, or with the store before it.
-type objectGetter interface {
-	EncodedObject(t plumbing.ObjectType, h plumbing.Hash) (plumbing.EncodedObject, error)
-}
-
-// content returns the whole content of an object that is known to be small, such as a tree.
-func content(from objectGetter, t plumbing.ObjectType, h plumbing.Hash, limit int64) (data []byte, err error) {
-	obj, err := from.EncodedObject(t, h)
-	if err != nil {
-		return nil, objectError(h, err)
-	}
-	if obj.Size() > limit {
-		return nil, fmt.Errorf("object %s: %d bytes, more than %d", h, obj.Size(), limit)
-	}
-	in, err := obj.Reader()
-	if err != nil {
-		return nil, objectError(h, err)
-	}
-	data, err = io.ReadAll(io.LimitReader(in, limit+1))
-	if err = errors.Join(err, in.Close()); err != nil {
-		return nil, objectError(h, err)
-	}
-	if int64(len(data)) != obj.Size() {
-		return nil, fmt.Errorf("object %s is corrupt: its size is not the recorded one", h)
-	}
-	return data, nil
-}
-
-// objectError names the object in an error of reading it.
-func objectError(h plumbing.Hash, err error) error {
-	if errors.Is(err, plumbing.ErrObjectNotFound) {
-		return &MissingObjectError{ID: h.String()}
-	}
-	return fmt.Errorf("object %s: %w", h, err)
 }

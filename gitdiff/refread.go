@@ -12,9 +12,9 @@ import (
 // maxSymbolic bounds references that name references, as git does.
 const maxSymbolic = 5
 
-// reference finds the object that a full or short reference name stands for, in the order of gitrevisions(7). The error
+// Reference finds the object that a full or short reference name stands for, in the order of gitrevisions(7). The error
 // is plumbing.ErrReferenceNotFound where there is none, [ErrUnborn] for a HEAD whose branch does not exist yet.
-func (r *Repo) reference(name string) (plumbing.Hash, error) {
+func (r *Repo) Reference(name string) (plumbing.Hash, error) {
 	rules := []string{"refs/" + name, "refs/tags/" + name, "refs/heads/" + name, "refs/remotes/" + name, "refs/remotes/" + name + "/HEAD"}
 	if strings.HasPrefix(name, "refs/") || strings.ToUpper(name) == name {
 		rules = append([]string{name}, rules...) // HEAD, FETCH_HEAD and the like
@@ -38,7 +38,11 @@ func (r *Repo) follow(name plumbing.ReferenceName) (plumbing.Hash, error) {
 		if !strings.HasPrefix(name.String(), "refs/") {
 			dir = r.gitDir
 		}
-		ref, err := dotgit.New(newReadOnlyFS(dir, "")).Ref(name)
+		files := refsFS(dir)
+		ref, err := dotgit.New(files).Ref(name)
+		if files.unsafe != nil {
+			return plumbing.ZeroHash, files.unsafe
+		}
 		if errors.Is(err, fs.ErrPermission) {
 			return plumbing.ZeroHash, err
 		}

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+
+	"github.com/go-git/go-git/v5/plumbing"
 )
 
 // ErrNotRepository is returned by [Open] for a path that holds no git repository.
@@ -20,7 +22,7 @@ func (e *RootError) Error() string {
 	return fmt.Sprintf("%s is not the root of a repository: use %s", e.Path, e.Root)
 }
 
-// Repo is a user's repository, opened for reading. None of its configuration is obeyed and nothing is written to it.
+// Repo is a user's repository, opened for reading. Its configuration is not obeyed and nothing is written to it.
 type Repo struct {
 	root      string // work tree or bare directory, symlinks resolved
 	gitDir    string // this work tree's own git directory: HEAD and index
@@ -81,6 +83,17 @@ func (r *Repo) GitDir() string { return r.gitDir }
 
 // CommonDir is the absolute path of the git directory that all work trees share, with its objects and refs.
 func (r *Repo) CommonDir() string { return r.commonDir }
+
+// ObjectDirs lists the directories that hold the repository's objects: its own and those it borrows from.
+func (r *Repo) ObjectDirs() []string { return r.objects.dirs() }
+
+// HasObject reports whether the repository holds an object.
+func (r *Repo) HasObject(id plumbing.Hash) (bool, error) { return r.objects.has(id) }
+
+// EncodedObject reads an object of the repository.
+func (r *Repo) EncodedObject(t plumbing.ObjectType, id plumbing.Hash) (plumbing.EncodedObject, error) {
+	return r.objects.EncodedObject(t, id)
+}
 
 // Close releases the open files of the repository; objects read from it are not to be used afterwards.
 func (r *Repo) Close() error { return r.objects.Close() }

@@ -7,6 +7,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"sandboxrun/gitdiff/gitfile"
 )
 
 // maxPointer bounds the .git and commondir files of a linked work tree: one path each.
@@ -51,7 +53,7 @@ func pointedGitDir(root string) (string, error) {
 	}
 	dir := dot
 	if !info.IsDir() {
-		text, err := readSmall(dot, maxPointer)
+		text, err := gitfile.Read(dot, maxPointer)
 		if err != nil {
 			return "", err
 		}
@@ -94,9 +96,9 @@ func isGitDir(dir string) bool {
 	return true
 }
 
-// commonOf is the directory a git directory shares with the other work trees: itself, unless a commondir file says else.
+// commonOf is the directory a git directory shares with the other work trees: itself, unless a commondir file names another.
 func commonOf(gitDir string) (string, error) {
-	text, err := readSmall(filepath.Join(gitDir, "commondir"), maxPointer)
+	text, err := gitfile.ReadIn(gitDir, "commondir", maxPointer)
 	if errors.Is(err, fs.ErrNotExist) {
 		return gitDir, nil
 	}

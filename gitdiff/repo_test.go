@@ -1,4 +1,4 @@
-package gitdiff
+package gitdiff_test
 
 import (
 	"errors"
@@ -7,7 +7,9 @@ import (
 	"strings"
 	"testing"
 
+	"sandboxrun/gitdiff"
 	"sandboxrun/gitdiff/gitdifftest"
+	"sandboxrun/gitdiff/gitdifftest/workbench"
 )
 
 func TestOpenFindsTheDirectoriesOfEveryKindOfRepository(t *testing.T) {
@@ -36,7 +38,7 @@ func TestOpenFindsTheDirectoriesOfEveryKindOfRepository(t *testing.T) {
 		"submodule": {sub, sub, module, module, false},
 		"shallow":   {shallow.Dir, shallow.Dir, filepath.Join(shallow.Dir, ".git"), filepath.Join(shallow.Dir, ".git"), false},
 	} {
-		r, err := Open(c.path)
+		r, err := gitdiff.Open(c.path)
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
 			continue
@@ -44,7 +46,7 @@ func TestOpenFindsTheDirectoriesOfEveryKindOfRepository(t *testing.T) {
 		if r.Root() != c.root || r.GitDir() != c.gitDir || r.CommonDir() != c.common || r.Bare() != c.bare {
 			t.Errorf("%s: got %s %s %s %v", name, r.Root(), r.GitDir(), r.CommonDir(), r.Bare())
 		}
-		if c := mustResolve(t, r, "HEAD"); c.Tree == "" {
+		if c := workbench.Resolve(t, r, "HEAD"); c.Tree == "" {
 			t.Errorf("%s: no tree", name)
 		}
 		if err := r.Close(); err != nil {
@@ -57,8 +59,8 @@ func TestOpenNamesTheRootOfASubdirectory(t *testing.T) {
 	t.Parallel()
 	r := gitdifftest.Sample(t)
 	for _, sub := range []string{"src/deep", ".git"} {
-		var root *RootError
-		if _, err := Open(filepath.Join(r.Dir, sub)); !errors.As(err, &root) || root.Root != r.Dir {
+		var root *gitdiff.RootError
+		if _, err := gitdiff.Open(filepath.Join(r.Dir, sub)); !errors.As(err, &root) || root.Root != r.Dir {
 			t.Errorf("%s: got %v", sub, err)
 		}
 	}
@@ -77,12 +79,12 @@ func TestOpenRefusesWhatIsNoRepository(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	for path, want := range map[string]error{dir: ErrNotRepository, file: ErrNotRepository, broken: ErrNotRepository, filepath.Join(dir, "missing"): os.ErrNotExist} {
-		if _, err := Open(path); !errors.Is(err, want) {
+	for path, want := range map[string]error{dir: gitdiff.ErrNotRepository, file: gitdiff.ErrNotRepository, broken: gitdiff.ErrNotRepository, filepath.Join(dir, "missing"): os.ErrNotExist} {
+		if _, err := gitdiff.Open(path); !errors.Is(err, want) {
 			t.Errorf("%s: got %v, want %v", path, err, want)
 		}
 	}
-	if _, err := Open("relative"); err == nil || !strings.Contains(err.Error(), "absolute") {
+	if _, err := gitdiff.Open("relative"); err == nil || !strings.Contains(err.Error(), "absolute") {
 		t.Errorf("relative path: got %v", err)
 	}
 }
@@ -103,8 +105,8 @@ func TestOpenNamesTheFormatItCannotRead(t *testing.T) {
 			r = gitdifftest.Init(t, filepath.Join(dir, name))
 			r.Write(".git/config", config)
 		}
-		var format *FormatError
-		if _, err := Open(r.Dir); !errors.As(err, &format) || !strings.Contains(err.Error(), name) {
+		var format *gitdiff.FormatError
+		if _, err := gitdiff.Open(r.Dir); !errors.As(err, &format) || !strings.Contains(err.Error(), name) {
 			t.Errorf("%s: got %v", name, err)
 		}
 	}
@@ -120,7 +122,7 @@ func TestOpenReadsSparseAndPartialRepositories(t *testing.T) {
 	if r.Git("config", "extensions.worktreeConfig") != "true" {
 		t.Fatal("the fixture has no worktreeConfig extension")
 	}
-	if got := mustResolve(t, mustOpen(t, r), "HEAD"); got.ID != want {
+	if got := workbench.Resolve(t, workbench.Open(t, r), "HEAD"); got.ID != want {
 		t.Errorf("got %s, want %s", got.ID, want)
 	}
 }

@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 
+	"sandboxrun/gitdiff/gitobj"
+
 	"github.com/go-git/go-git/v5/plumbing"
 	"github.com/go-git/go-git/v5/plumbing/object"
 )
@@ -32,7 +34,7 @@ func (e *RevisionError) Error() string { return fmt.Sprintf("revision %q: %s", e
 // remote branch, HEAD or @, each with any number of ~N, ^N and ^{commit} behind it. Searches (:/text) and reflog
 // entries (@{1}) are refused: what they name depends on more than the repository's history.
 //
-// The error is [ErrUnborn], a [*RevisionError], a [*MissingObjectError], or one of reading the repository.
+// The error is [ErrUnborn], a [*RevisionError], a [*gitobj.MissingError], or one of reading the repository.
 func (r *Repo) Resolve(ctx context.Context, rev string) (Commit, error) {
 	c, err := r.resolve(ctx, rev)
 	if err != nil {
@@ -74,10 +76,10 @@ func (r *Repo) resolve(ctx context.Context, rev string) (*object.Commit, error) 
 
 // lookup finds the object a bare name stands for, in git's order: a full id, a reference, an abbreviated id.
 func (r *Repo) lookup(name string) (plumbing.Hash, error) {
-	if id, err := parseID(name); err == nil {
+	if id, err := gitobj.ParseID(name); err == nil {
 		return id, nil
 	}
-	id, err := r.reference(name)
+	id, err := r.Reference(name)
 	if !errors.Is(err, plumbing.ErrReferenceNotFound) {
 		return id, err
 	}
@@ -101,7 +103,7 @@ func (r *Repo) abbreviated(name string) (plumbing.Hash, error) {
 		}
 		obj, err := r.objects.EncodedObject(plumbing.AnyObject, id)
 		if err != nil {
-			return plumbing.ZeroHash, objectError(id, err)
+			return plumbing.ZeroHash, gitobj.ReadError(id, err)
 		}
 		if t := obj.Type(); t != plumbing.CommitObject && t != plumbing.TagObject {
 			continue
@@ -122,19 +124,19 @@ func (r *Repo) peel(rev string, id plumbing.Hash) (*object.Commit, error) {
 	for range maxPeel {
 		obj, err := r.objects.EncodedObject(plumbing.AnyObject, id)
 		if err != nil {
-			return nil, objectError(id, err)
+			return nil, gitobj.ReadError(id, err)
 		}
 		switch obj.Type() {
 		case plumbing.CommitObject:
 			c := new(object.Commit)
 			if err := c.Decode(obj); err != nil {
-				return nil, objectError(id, err)
+				return nil, gitobj.ReadError(id, err)
 			}
 			return c, nil
 		case plumbing.TagObject:
 			t := new(object.Tag)
 			if err := t.Decode(obj); err != nil {
-				return nil, objectError(id, err)
+				return nil, gitobj.ReadError(id, err)
 			}
 			id = t.Target
 		default:
@@ -188,7 +190,7 @@ func (r *Repo) parent(rev string, c *object.Commit, n int) (*object.Commit, erro
 		return nil, &RevisionError{rev, "the history does not reach that far"}
 	}
 	p, err := r.peel(rev, c.ParentHashes[n-1])
-	if missing := (*MissingObjectError)(nil); errors.As(err, &missing) {
+	if missing := (*gitobj.MissingError)(nil); errors.As(err, &missing) {
 		return nil, &RevisionError{rev, "the history does not reach that far in this shallow clone"}
 	}
 	return p, err

@@ -1,11 +1,14 @@
-package gitdiff
+package gitdiff_test
 
 import (
 	"context"
 	"errors"
 	"testing"
 
+	"sandboxrun/gitdiff"
 	"sandboxrun/gitdiff/gitdifftest"
+	"sandboxrun/gitdiff/gitdifftest/workbench"
+	"sandboxrun/gitdiff/gitobj"
 )
 
 func TestResolveAgreesWithGit(t *testing.T) {
@@ -26,17 +29,17 @@ func TestResolveAgreesWithGit(t *testing.T) {
 			r.Git("pack-refs", "--all")
 			r.Git("gc", "--quiet")
 		}
-		repo := mustOpen(t, r)
+		repo := workbench.Open(t, r)
 		for _, rev := range []string{
 			"HEAD", "@", "main", "heads/main", "refs/heads/main", "feature/x", "light", "annotated", "nested", "tags/nested",
 			"origin/main", "refs/remotes/origin/main", full, full[:7], full[:9], "HEAD~", "HEAD~2", "HEAD^2", "HEAD^2~1", "HEAD^^",
 			"HEAD^0", "annotated^{}", "annotated^{commit}~1", "@~1",
 		} {
-			if got, want := mustResolve(t, repo, rev).ID, r.Git("rev-parse", rev+"^{commit}"); got != want {
+			if got, want := workbench.Resolve(t, repo, rev).ID, r.Git("rev-parse", rev+"^{commit}"); got != want {
 				t.Errorf("%s: got %s, want %s", rev, got, want)
 			}
 		}
-		if got, want := mustResolve(t, repo, "HEAD").Tree, r.Git("rev-parse", "HEAD^{tree}"); got != want {
+		if got, want := workbench.Resolve(t, repo, "HEAD").Tree, r.Git("rev-parse", "HEAD^{tree}"); got != want {
 			t.Errorf("tree: got %s, want %s", got, want)
 		}
 	}
@@ -48,13 +51,13 @@ func TestResolveUsesTheHeadOfTheLinkedWorktree(t *testing.T) {
 	side := r.Worktree("side")
 	side.Write("new", "new\n")
 	want := side.Commit("in the side")
-	repo := mustOpen(t, side)
+	repo := workbench.Open(t, side)
 	for _, rev := range []string{"HEAD", "side", "refs/heads/side"} {
-		if got := mustResolve(t, repo, rev).ID; got != want {
+		if got := workbench.Resolve(t, repo, rev).ID; got != want {
 			t.Errorf("%s: got %s, want %s", rev, got, want)
 		}
 	}
-	if got, want := mustResolve(t, repo, "main").ID, r.Git("rev-parse", "main"); got != want {
+	if got, want := workbench.Resolve(t, repo, "main").ID, r.Git("rev-parse", "main"); got != want {
 		t.Errorf("main: got %s, want %s", got, want)
 	}
 }
@@ -63,17 +66,17 @@ func TestResolveNamesWhyARevisionIsNoCommit(t *testing.T) {
 	t.Parallel()
 	r := gitdifftest.Sample(t)
 	r.Git("tag", "treetag", "HEAD^{tree}")
-	repo := mustOpen(t, r)
+	repo := workbench.Open(t, r)
 	for _, rev := range []string{
 		"", "nope", "nope~1", "~1", "^", "HEAD~99", "HEAD^9", "HEAD~99999999999999999999", "HEAD^{tree}", "HEAD^x", "treetag", "-x", ":/one",
 		"HEAD:README.md", "HEAD^{/one}", "@{1}", "HEAD@{0}", "main..main", "../../etc/passwd", "refs/../HEAD", "a b", "main\x00", "*", "abcd",
 	} {
-		var bad *RevisionError
+		var bad *gitdiff.RevisionError
 		if c, err := repo.Resolve(context.Background(), rev); !errors.As(err, &bad) {
 			t.Errorf("%q: got %v, %v", rev, c, err)
 		}
 	}
-	var missing *MissingObjectError
+	var missing *gitobj.MissingError
 	if _, err := repo.Resolve(context.Background(), "0123456789012345678901234567890123456789"); !errors.As(err, &missing) {
 		t.Errorf("unknown id: got %v", err)
 	}
@@ -82,13 +85,13 @@ func TestResolveNamesWhyARevisionIsNoCommit(t *testing.T) {
 func TestResolveOfAnEmptyRepositoryIsUnborn(t *testing.T) {
 	t.Parallel()
 	for _, r := range []*gitdifftest.Repository{gitdifftest.New(t), gitdifftest.New(t).Bare()} {
-		if _, err := mustOpen(t, r).Resolve(context.Background(), "HEAD"); !errors.Is(err, ErrUnborn) {
+		if _, err := workbench.Open(t, r).Resolve(context.Background(), "HEAD"); !errors.Is(err, gitdiff.ErrUnborn) {
 			t.Errorf("got %v", err)
 		}
 	}
 	orphan := gitdifftest.Sample(t)
 	orphan.Git("checkout", "--quiet", "--orphan", "fresh")
-	if _, err := mustOpen(t, orphan).Resolve(context.Background(), "HEAD"); !errors.Is(err, ErrUnborn) {
+	if _, err := workbench.Open(t, orphan).Resolve(context.Background(), "HEAD"); !errors.Is(err, gitdiff.ErrUnborn) {
 		t.Errorf("orphan branch: got %v", err)
 	}
 }
@@ -96,9 +99,9 @@ func TestResolveOfAnEmptyRepositoryIsUnborn(t *testing.T) {
 func TestResolveStopsAtAShallowBoundary(t *testing.T) {
 	t.Parallel()
 	r := gitdifftest.Sample(t).Shallow()
-	repo := mustOpen(t, r)
-	mustResolve(t, repo, "HEAD")
-	var bad *RevisionError
+	repo := workbench.Open(t, r)
+	workbench.Resolve(t, repo, "HEAD")
+	var bad *gitdiff.RevisionError
 	if _, err := repo.Resolve(context.Background(), "HEAD~1"); !errors.As(err, &bad) {
 		t.Errorf("got %v", err)
 	}

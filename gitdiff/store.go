@@ -5,9 +5,14 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
+
+	"sandboxrun/gitdiff/gitfile"
+	"sandboxrun/gitdiff/gitobj"
 
 	"github.com/go-git/go-billy/v5/osfs"
 	"github.com/go-git/go-git/v5/plumbing/cache"
@@ -26,13 +31,16 @@ type Store struct {
 // NewStore returns the store in the directory dir, which is made when it is first needed.
 func NewStore(dir string) *Store { return &Store{dir: dir} }
 
+// Dir is the directory of the store.
+func (s *Store) Dir() string { return s.dir }
+
 // Objects reads a user's git objects and keeps new ones apart from them, in a bare repository of the store. It is safe
 // for concurrent use and must not outlive its [Repo].
 type Objects struct {
-	store *Store
-	key   string // names the user's repository in the store
-	dir   string // the bare repository: new objects go to dir/objects
-	st    *quarantine
+	in  *Store
+	key string // names the user's repository in the store
+	dir string // the bare repository: new objects go to dir/objects
+	st  *quarantine
 }
 
 // For returns the objects of r, with a place of their own for new ones.
@@ -43,15 +51,21 @@ func (s *Store) For(r *Repo) (*Objects, error) {
 		return nil, fmt.Errorf("open store: %w", err)
 	}
 	own := filesystem.NewObjectStorageWithOptions(dotgit.New(hiddenAlternates{osfs.New(dir)}), cache.NewObjectLRU(objectCacheBytes/4),
-		filesystem.Options{KeepDescriptors: true, LargeObjectThreshold: streamedBytes})
-	return &Objects{store: s, key: key, dir: dir, st: &quarantine{user: r.objects, own: own}}, nil
+		filesystem.Options{KeepDescriptors: true, LargeObjectThreshold: gitobj.StreamedBytes})
+	return &Objects{in: s, key: key, dir: dir, st: &quarantine{user: r.objects, own: own}}, nil
 }
 
 // Close releases open files.
 func (o *Objects) Close() error { return o.st.Close() }
 
-// storer reads objects of the user and of the store; it writes to the store only.
-func (o *Objects) storer() storer.EncodedObjectStorer { return o.st }
+// Storer reads objects of the user and of the store; it writes to the store only.
+func (o *Objects) Storer() storer.EncodedObjectStorer { return o.st }
+
+// Store returns the store that takes the new objects.
+func (o *Objects) Store() *Store { return o.in }
+
+// Key names the user's repository within the store: all its work trees share one key.
+func (o *Objects) Key() string { return o.key }
 
 // repoKey names a user's repository: all its work trees share one key.
 func repoKey(r *Repo) string {
@@ -59,8 +73,8 @@ func repoKey(r *Repo) string {
 	return hex.EncodeToString(sum[:10])
 }
 
-// initBare makes dir a bare repository that borrows from the user's objects, unless it is one already. go-git is not
-// asked to read the alternates; they make the store a repository that git can check (git --git-dir=… fsck).
+// initBare makes dir a bare repository that borrows from the user's objects, unless it is one already. go-git does not
+// read the alternates; they make the store a repository that git can check (git --git-dir=… fsck).
 func initBare(dir string, user *reader) error {
 	for _, sub := range []string{"objects/info", "objects/pack", "refs"} {
 		if err := os.MkdirAll(filepath.Join(dir, sub), 0o700); err != nil {
@@ -68,8 +82,8 @@ func initBare(dir string, user *reader) error {
 		}
 	}
 	var alternates strings.Builder
-	for _, s := range user.sources {
-		alternates.WriteString(quotePath(s.dir) + "\n")
+	for _, dir := range user.dirs() {
+		alternates.WriteString(quotePath(dir) + "\n")
 	}
 	files := map[string]string{
 		"HEAD":                    "ref: refs/heads/main\n",
@@ -97,5 +111,35 @@ func quotePath(path string) string {
 	if !strings.HasPrefix(path, `"`) && !strings.HasPrefix(path, "#") && !strings.Contains(path, "\n") {
 		return path
 	}
-	return quoteAlways(path)
+	return gitfile.Quote(path)
+}
+
+// halfAge is how old a file that is being written must be to be of a dead writer.
+const halfAge = time.Hour
+
+// Sweep removes the files of git objects that runners left unfinished when they died.
+func (s *Store) Sweep() error {
+	if err := s.sweepObjects(); err != nil {
+		return fmt.Errorf("sweep store: %w", err)
+	}
+	return nil
+}
+
+func (s *Store) sweepObjects() error {
+	var halves []string
+	var err error
+	for _, pattern := range []string{"objects/pack/tmp_*", ".HEAD*", ".config*", "objects/info/.alternates*"} {
+		found, gerr := filepath.Glob(filepath.Join(gitfile.QuoteGlob(s.dir), "stores", "*.git", pattern))
+		halves, err = append(halves, found...), errors.Join(err, gerr)
+	}
+	for _, half := range halves {
+		info, serr := os.Lstat(half)
+		if serr != nil || time.Since(info.ModTime()) < halfAge {
+			continue
+		}
+		if rerr := os.Remove(half); !errors.Is(rerr, fs.ErrNotExist) {
+			err = errors.Join(err, rerr)
+		}
+	}
+	return err
 }

@@ -1,16 +1,18 @@
-package gitdiff
+package gitdiff_test
 
 import (
-	"context"
+	"errors"
 	"os"
 	"path/filepath"
-	"strings"
 	"testing"
+	"time"
 
 	"github.com/go-git/go-git/v5/plumbing"
 	"github.com/google/go-cmp/cmp"
 
+	"sandboxrun/gitdiff"
 	"sandboxrun/gitdiff/gitdifftest"
+	"sandboxrun/gitdiff/gitdifftest/workbench"
 )
 
 func TestStoreBorrowsFromAnyPathAndKeepsNewObjects(t *testing.T) {
@@ -25,8 +27,8 @@ func TestStoreBorrowsFromAnyPathAndKeepsNewObjects(t *testing.T) {
 	}
 	for name, user := range map[string]*gitdifftest.Repository{"odd": odd, "borrowing": plain.Borrowing().Borrowing()} {
 		before := gitdifftest.Fingerprint(t, user.Dir)
-		o := mustObjects(t, mustOpen(t, user))
-		obj := o.storer().NewEncodedObject()
+		o := workbench.Objects(t, workbench.Open(t, user))
+		obj := o.Storer().NewEncodedObject()
 		obj.SetType(plumbing.BlobObject)
 		w, err := obj.Writer()
 		if err != nil {
@@ -35,14 +37,14 @@ func TestStoreBorrowsFromAnyPathAndKeepsNewObjects(t *testing.T) {
 		if _, err := w.Write([]byte("new\n")); err != nil {
 			t.Fatal(err)
 		}
-		fresh, err := o.storer().SetEncodedObject(obj)
+		fresh, err := o.Storer().SetEncodedObject(obj)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := o.storer().HasEncodedObject(fresh); err != nil {
+		if err := o.Storer().HasEncodedObject(fresh); err != nil {
 			t.Errorf("%s: the new object: %v", name, err)
 		}
-		store := gitdifftest.At(t, o.dir)
+		store := gitdifftest.At(t, filepath.Join(o.Store().Dir(), "stores", o.Key()+".git"))
 		for _, want := range []string{id, fresh.String()} {
 			store.Git("cat-file", "-e", want)
 		}
@@ -52,27 +54,28 @@ func TestStoreBorrowsFromAnyPathAndKeepsNewObjects(t *testing.T) {
 	}
 }
 
-func TestStoreIsForTheRunnerAlone(t *testing.T) {
+func TestSweepRemovesOldFilesNobodyFinishes(t *testing.T) {
 	t.Parallel()
-	repo := mustOpen(t, gitdifftest.Sample(t))
-	o := mustObjects(t, repo)
-	mustWorkspace(t, o, LayoutOverlay, mustResolve(t, repo, "HEAD"), "")
-	for _, dir := range []string{o.store.dir, o.dir, filepath.Join(o.store.dir, "bases", o.key)} {
-		if info, err := os.Stat(dir); err != nil || info.Mode().Perm() != 0o700 {
-			t.Errorf("%s: %v, %v", dir, info.Mode(), err)
+	s := gitdiff.NewStore(t.TempDir())
+	long := time.Now().Add(-2 * time.Hour)
+	for _, name := range []string{".config123", "objects/pack/tmp_obj_1", "objects/info/.alternates7"} {
+		for _, in := range []string{"old.git", "new.git"} {
+			path := filepath.Join(s.Dir(), "stores", in, name)
+			gitdifftest.Must(t, errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, nil, 0o600)))
+			if in == "old.git" {
+				gitdifftest.Must(t, os.Chtimes(path, long, long))
+			}
 		}
 	}
-}
-
-func TestOverlayRefusesAPathItsOptionsCannotName(t *testing.T) {
-	t.Parallel()
-	repo := mustOpen(t, gitdifftest.Sample(t))
-	own := testBox()
-	spec := WorkspaceSpec{Dir: filepath.Join(t.TempDir(), "a:b"), Layout: LayoutOverlay, Base: mustResolve(t, repo, "HEAD"), UID: own.uid, GID: own.gid}
-	if _, err := mustObjects(t, repo).Workspace(context.Background(), spec); err == nil || !strings.Contains(err.Error(), "colon") {
-		t.Errorf("got %v", err)
-	}
-	if _, err := os.Stat(spec.Dir); !os.IsNotExist(err) {
-		t.Errorf("left behind: %v", err)
+	gitdifftest.Must(t, s.Sweep())
+	for in, want := range map[string]int{"old.git": 0, "new.git": 3} {
+		left := 0
+		gitdifftest.Must(t, filepath.WalkDir(filepath.Join(s.Dir(), "stores", in), func(_ string, e os.DirEntry, err error) error {
+			if err == nil && !e.IsDir() {
+				left++
+			}
+			return err
+		}))
+		gitdifftest.Equal(t, in, left, want)
 	}
 }

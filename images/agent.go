@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -20,6 +22,23 @@ type Agent struct {
 	// hold anything, so it has to come from this program.
 	Script string
 	Binary string // program of Package that goes on PATH
+}
+
+// AgentLabel names the label of an image that says which version of an agent it
+// holds: AgentLabel and the agent's name.
+const AgentLabel = "sandboxrun.agent."
+
+// AgentsIn lists what the labels of an image say it holds, as name@version by
+// name. Labels are the image's own words: they may name unknown agents, and
+// their text may hold anything.
+func AgentsIn(labels map[string]string) []string {
+	var list []string
+	for _, label := range slices.Sorted(maps.Keys(labels)) {
+		if name, ok := strings.CutPrefix(label, AgentLabel); ok {
+			list = append(list, name+"@"+labels[label])
+		}
+	}
+	return list
 }
 
 // What is written into the recipe unquoted: npm's own names and exact versions

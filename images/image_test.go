@@ -4,14 +4,14 @@ import (
 	"os/exec"
 	"strings"
 	"testing"
+
+	"sandboxrun/internal/testenv"
 )
 
 // inBox runs a shell script in the agent image, hardened as the box is.
 func inBox(t *testing.T, script string) string {
 	t.Helper()
-	if err := exec.CommandContext(t.Context(), "docker", "image", "inspect", Name).Run(); err != nil {
-		t.Skipf("no image %s on a Docker engine here (make setup builds it): %v", Name, err)
-	}
+	testenv.Engine(t, Name)
 	tmpfs := ":uid=10001,gid=10001,size=64m"
 	out, err := exec.CommandContext(t.Context(), "docker", "run", "--rm", "--network", "none", "--read-only", "--cap-drop", "ALL",
 		"--security-opt", "no-new-privileges", "--user", "10001:10001", "--tmpfs", "/tmp"+tmpfs,

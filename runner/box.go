@@ -7,13 +7,14 @@ import (
 	"fmt"
 	"maps"
 	"os"
-	"runtime"
 	"slices"
 	"strings"
 	"time"
 
-	"sandboxrun/gitdiff"
-	"sandboxrun/runner/step"
+	"sandboxrun/gitdiff/workspace"
+	"sandboxrun/internal/step"
+	"sandboxrun/runner/document"
+	"sandboxrun/runner/plan"
 	"sandboxrun/sandbox"
 	"sandboxrun/sandbox/egress"
 )
@@ -34,7 +35,7 @@ const readyBound = 30 * time.Second
 // not root cannot give files away, so its boxes run as its own user.
 const boxUID = 10001
 
-// BoxUser is who processes in boxes are.
+// BoxUser is the user of processes in boxes.
 func BoxUser() sandbox.User {
 	if uid := os.Getuid(); uid != 0 {
 		return sandbox.User{UID: uid, GID: os.Getgid()}
@@ -42,7 +43,7 @@ func BoxUser() sandbox.User {
 	return sandbox.User{UID: boxUID, GID: boxUID}
 }
 
-// TreeUser is who on the machine must own the trees of an engine's boxes. A
+// TreeUser is the user of the machine who must own the trees of an engine's boxes. A
 // *sandbox.UnavailableError says that this runner can give no tree to its boxes.
 func TreeUser(engine sandbox.Info) (sandbox.User, error) {
 	user := BoxUser()
@@ -56,50 +57,74 @@ func TreeUser(engine sandbox.Info) (sandbox.User, error) {
 	return owner, err
 }
 
+// boxes opens the boxes of a run and counts what they do.
+type boxes struct {
+	o        Options
+	plan     plan.Boxes
+	owner    string       // names the run to the engine
+	readOnly bool         // the working box cannot change its tree
+	engine   sandbox.Info // as it was before the run
+	token    string       // stands for the provider's key in boxes
+	log      *log
+	report   *report
+	journal  step.Journal // of what the engine is asked for
+
+	working *box               // nil before open, and after close
+	made    sandbox.BoxDetails // of the working box
+	usage   usage
+	printed int64 // bytes of output of the boxes that are closed
+}
+
 // box is a running sandbox and the gate that is its only way out.
 type box struct {
 	sandbox.Sandbox
 	gate   *egress.Gate
 	stop   context.CancelFunc
 	served chan struct{}      // closed when the gate has ended
-	done   func(output int64) // told at the end how much was written in it
+	done   func(output int64) // called at the end with how much was written in it
 }
 
-// openBox starts a box on a tree. routes is what its processes may reach for
-// as long as it lives; nil for nothing.
-func (x *run) openBox(ctx context.Context, role string, tree gitdiff.Mount, routes []egress.Route) (*box, error) {
-	sb, err := x.r.o.Engine.Open(ctx, x.spec(role, tree))
+// left says that a box of this run may still be there: the working one, or one
+// whose removal could not be confirmed.
+func (bs *boxes) left() bool { return bs.working != nil || bs.report.boxLeft() }
+
+// open starts a box on a tree. routes is what its processes may reach for as long
+// as it lives; nil for nothing.
+func (bs *boxes) open(ctx context.Context, role string, tree workspace.Mount, routes []egress.Route) (*box, error) {
+	sb, err := bs.o.Engine.Open(ctx, bs.spec(role, tree))
 	if left, ok := errors.AsType[*sandbox.LeftError](err); ok {
-		x.fail(role, &cleanupError{what: leftBox, err: left.Err})
+		bs.report.fail(role, &cleanupError{what: leftBox, err: left.Err})
 	}
 	if err != nil {
 		return nil, fmt.Errorf("open %s box: %w", role, err)
 	}
 	gctx, stop := context.WithCancel(context.WithoutCancel(ctx))
 	gate, err := egress.NewGate(egress.Config{
-		Routes: routes, Token: x.token, Record: x.record, AllowPrivate: x.r.o.Config.Box.Network.AllowPrivate,
+		Routes: routes, Token: bs.token, Record: bs.record, AllowPrivate: bs.o.Config.Box.Network.AllowPrivate,
 	})
-	b := &box{Sandbox: sb, gate: gate, stop: stop, served: make(chan struct{}), done: func(output int64) { x.printed += output }}
+	b := &box{Sandbox: sb, gate: gate, stop: stop, served: make(chan struct{}), done: func(output int64) { bs.printed += output }}
 	if err != nil {
 		close(b.served)
-		return nil, errors.Join(fmt.Errorf("open %s box: gate: %w", role, err), x.discard(ctx, b, nil))
+		return nil, errors.Join(fmt.Errorf("open %s box: gate: %w", role, err), b.discard(ctx))
 	}
-	if err := x.keepsTier(sb); err != nil {
+	if err := bs.keepsTier(sb); err != nil {
 		close(b.served)
-		return nil, errors.Join(fmt.Errorf("open %s box: %w", role, err), x.discard(ctx, b, nil))
+		return nil, errors.Join(fmt.Errorf("open %s box: %w", role, err), b.discard(ctx))
 	}
 	go func() {
 		defer close(b.served)
 		if err := b.gate.Serve(gctx, sb.Stdio()); err != nil && gctx.Err() == nil {
-			x.log.emit("", EventSystemMessage, map[string]any{"text": "the tunnel of the " + role + " box ended: " + err.Error()})
+			bs.log.remark("the tunnel of the %s box ended: %v", role, err)
 		}
 	}()
 	rctx, cancel := context.WithTimeoutCause(ctx, readyBound, errors.New("the guest did not become ready"))
 	defer cancel()
-	err = step.Do(ctx, stepTunnel, role, func() error { return b.gate.Ready(rctx) })
+	step.Before(stepTunnel)
+	err = b.gate.Ready(rctx)
+	step.After(stepTunnel)
 	if err != nil {
 		err = endOf(ctx, sb, &sandbox.EngineError{Op: "tunnel", Err: err})
-		return nil, errors.Join(fmt.Errorf("open %s box: %w", role, err), x.discard(ctx, b, nil))
+		return nil, errors.Join(fmt.Errorf("open %s box: %w", role, err), b.discard(ctx))
 	}
 	return b, nil
 }
@@ -126,35 +151,85 @@ func (b *box) close(ctx context.Context) error {
 	return nil
 }
 
+// discard is close under a bound of its own, also after ctx has ended.
+func (b *box) discard(ctx context.Context) error {
+	cctx, cancel := teardown(ctx, "removal of a box", plan.CloseBound)
+	defer cancel()
+	return b.close(cctx)
+}
+
 // spec describes a box of this run. Tasks reach it only through the plan.
-func (x *run) spec(role string, m gitdiff.Mount) sandbox.Spec {
-	binds := []sandbox.Bind{{Source: x.r.o.GuestBinary, Target: guestPath}}
+func (bs *boxes) spec(role string, m workspace.Mount) sandbox.Spec {
+	binds := []sandbox.Bind{{Source: bs.o.GuestBinary, Target: guestPath}}
 	for _, b := range m.Binds {
 		binds = append(binds, sandbox.Bind{Source: b.Source, Target: b.Target})
 	}
-	bundle := x.r.o.CABundle
+	bundle := bs.o.CABundle
 	if bundle != "" {
 		binds = append(binds, sandbox.Bind{Source: bundle, Target: bundlePath})
 	}
 	return sandbox.Spec{
-		Owner: x.owner(), Role: role, Image: x.plan.Box.Image, Runtime: x.plan.Box.Runtime, User: BoxUser(),
-		Tree:  sandbox.Tree{Dir: m.Dir, Lower: m.Lower, Upper: m.Upper, Work: m.Work, ReadOnly: x.readOnlyTree(role)},
+		Owner: bs.owner, Role: role, Image: bs.plan.Image, Runtime: bs.plan.Runtime, User: BoxUser(),
+		Tree:  sandbox.Tree{Dir: m.Dir, Lower: m.Lower, Upper: m.Upper, Work: m.Work, ReadOnly: bs.readOnly && role == roleAgent},
 		Binds: binds,
 		Guest: []string{guestPath, "guest"}, GuestIsInit: true,
-		Env:    boxEnv(x.plan.Box.Env, bundle != ""),
-		Limits: x.boxLimits(),
+		Env:    boxEnv(bs.plan.Env, bundle != ""),
+		Limits: bs.limits(), Journal: bs.journal,
 	}
 }
 
-// readOnlyTree says that the working box of a read-only run cannot change its
-// tree. Setup commands may have to: then the captured tree alone is judged.
-func (x *run) readOnlyTree(role string) bool {
-	return role == roleAgent && x.plan.Agent != nil && x.plan.Agent.ReadOnly && len(x.plan.Setup) == 0
+// limits are the limits of the next box: the boxes of a run share what it may
+// print. A box that may print nothing cannot be created, as 0 means the default.
+func (bs *boxes) limits() sandbox.Limits {
+	l := bs.plan.Limits
+	l.OutputBytes = max(1, l.OutputBytes-bs.printed)
+	return l
 }
 
-// owner names this run to the engine. It carries the identity of the state
-// directory so that no runner takes another state's live boxes for dead.
-func (x *run) owner() string { return x.r.o.State.Owner(x.id) }
+// keepsTier is checkTier for a box that was made: the engine may have been
+// configured anew since preflight.
+func (bs *boxes) keepsTier(made sandbox.Sandbox) error {
+	if bs.plan.RequireTier == "" {
+		return nil
+	}
+	have, why := sandbox.TierRunc, "a box that does not say its runtime"
+	if d, ok := made.(sandbox.Details); ok && d.Details().Runtime != "" {
+		have, why = bs.engine.Tier(d.Details().Runtime)
+	}
+	if have.Below(bs.plan.RequireTier) {
+		return &sandbox.PolicyError{Promise: "tier " + string(bs.plan.RequireTier), Got: fmt.Sprintf("tier %s (%s)", have, why)}
+	}
+	return nil
+}
+
+// tier is what the working box had, "" when none was made.
+func (bs *boxes) tier() sandbox.Tier {
+	if bs.made.ID == "" {
+		return ""
+	}
+	tier, _ := bs.engine.Tier(bs.made.Runtime)
+	return tier
+}
+
+// result is what the result says of the boxes; layout is how trees reached them,
+// "" where none did.
+func (bs *boxes) result(p *plan.Plan, layout workspace.Layout) *document.BoxResult {
+	r := plannedBox(p)
+	r.Engine, r.Runtime, r.Tier = strings.TrimSpace(bs.engine.Name+" "+bs.engine.Version), bs.made.Runtime, string(bs.tier())
+	r.ImageDigest, r.Layout, r.Network.Denied = cmp.Or(bs.made.ImageDigest, bs.made.ImageID), string(layout), bs.usage.names()
+	return r
+}
+
+// plannedBox is what the plan says of a run's boxes.
+func plannedBox(p *plan.Plan) *document.BoxResult {
+	l := p.Box.Limits
+	return &document.BoxResult{
+		Image: p.Box.Image,
+		Limits: document.BoxLimits{MemoryBytes: l.MemoryBytes, CPUs: l.CPUs, PIDs: l.PIDs, DiskBytes: l.DiskBytes,
+			OutputBytes: l.OutputBytes, RuntimeSeconds: p.LimitSeconds},
+		Network: document.BoxNetwork{Mode: "none", Provider: p.ProviderName(), Setup: append([]string{}, p.Box.SetupAllow...), Denied: []string{}},
+	}
+}
 
 // boxEnv is the environment of every process of a box: defaults, over them the
 // task's own variables, over those what a task may not choose.
@@ -180,17 +255,4 @@ func boxEnv(asked map[string]string, bundle bool) []string {
 // their authority.
 var bundleNames = []string{
 	"SSL_CERT_FILE", "NODE_EXTRA_CA_CERTS", "NPM_CONFIG_CAFILE", "GIT_SSL_CAINFO", "CURL_CA_BUNDLE", "REQUESTS_CA_BUNDLE", "PIP_CERT",
-}
-
-// preferredLayout is the overlay where the engine is likely to mount it: on
-// this very machine, under Linux, and at a path that mount options can hold.
-// What it really can is seen when it is asked.
-func preferredLayout(asked gitdiff.Layout, i sandbox.Info, state string) gitdiff.Layout {
-	if asked != "" {
-		return asked
-	}
-	if runtime.GOOS == "linux" && i.OS == "linux" && !strings.ContainsAny(state, `,:"\`+"\n") {
-		return gitdiff.LayoutOverlay
-	}
-	return gitdiff.LayoutCopy
 }

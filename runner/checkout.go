@@ -2,14 +2,15 @@ package runner
 
 import (
 	"context"
-	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"sandboxrun/gitdiff"
-	"sandboxrun/runner/step"
-	"sandboxrun/sandbox"
-	"sandboxrun/sandbox/egress"
+	"sandboxrun/gitdiff/dirty"
+	"sandboxrun/gitdiff/workspace"
+	"sandboxrun/internal/step"
+	"sandboxrun/runner/document"
 )
 
 // Pristine bases that nobody used for long, or that take more room than this,
@@ -20,91 +21,109 @@ const (
 )
 
 // checkout makes the throwaway tree of the working box.
-func (x *run) checkout(ctx context.Context) error {
-	if err := x.checkFloor(); err != nil {
+func checkout(ctx context.Context, x *run) error {
+	if err := x.trees.checkFreeSpace(); err != nil {
 		return err
 	}
 	store := gitdiff.NewStore(x.r.o.State.TreesDir())
-	done := step.Begin(ctx, stepStore, x.r.o.State.TreesDir())
+	step.Before(stepStore)
 	objects, err := store.For(x.repo)
-	done(err)
+	step.After(stepStore)
 	if err != nil {
 		return fmt.Errorf("open store: %w", err)
 	}
-	x.objects = objects
-	err = step.Do(ctx, stepDirt, "", func() error { return x.startDirt(ctx) })
+	x.trees.objects = objects
+	step.Before(stepDirt)
+	err = x.searchDirt(ctx)
+	step.After(stepDirt)
 	if err != nil {
 		return err
 	}
-	x.tellBase()
-	if x.tree, err = x.openTree(ctx, "agent", x.base.Tree); err != nil {
+	x.record.writeBase(x.base)
+	if x.trees.working, err = x.trees.open(ctx, roleAgent, x.under(), x.base.Tree); err != nil {
 		return err
 	}
 	if x.session != nil {
 		x.session.begun = true
 	}
-	if _, err := store.Evict(ctx, baseMaxAge, baseMaxBytes); err != nil {
-		x.log.emit("", EventSystemMessage, map[string]any{"text": "old bases could not be removed: " + err.Error()})
+	if _, err := workspace.Evict(ctx, store, baseMaxAge, baseMaxBytes); err != nil {
+		x.record.log.remark("old bases could not be removed: %v", err)
 	}
 	return nil
 }
 
-// openTree makes a tree for a box.
-func (x *run) openTree(ctx context.Context, role, tree string) (*gitdiff.Workspace, error) {
-	ws, err := x.objects.Workspace(ctx, gitdiff.WorkspaceSpec{
-		Dir: x.r.o.State.TreeDir(x.id, role), Layout: x.layout, Base: x.underlay(), Tree: tree, UID: x.treeUser.UID, GID: x.treeUser.GID,
-		Growth: x.treeGrowth(),
-	})
-	if err != nil {
-		return nil, fmt.Errorf("make %s tree: %w", role, err)
-	}
-	return ws, nil
+// dirtSearch is a search for the user's uncommitted changes under way. It reads the
+// whole working tree, so it runs next to the work instead of before it.
+type dirtSearch struct {
+	cancel context.CancelFunc
+	done   chan struct{}
+	dirt   dirty.State
+	err    error
 }
 
-// open starts the working box.
-func (x *run) open(ctx context.Context) error {
-	routes, err := x.routes()
-	if err != nil {
-		return err
+// searchDirt takes the user's uncommitted changes along, or begins to search for
+// some that the run does not see.
+func (x *run) searchDirt(ctx context.Context) error {
+	if x.plan.IncludeDirty {
+		base, err := dirty.Commit(ctx, x.trees.objects, x.repo, x.base)
+		if err != nil {
+			return fmt.Errorf("include uncommitted changes: %w", err)
+		}
+		x.base = base
+		return nil
 	}
-	b, tree, err := x.boxOn(ctx, "agent", x.base.Tree, x.tree, routes)
-	x.tree = tree
-	if err != nil {
-		return err
-	}
-	x.box = b
-	if d, ok := b.Sandbox.(sandbox.Details); ok {
-		x.made = d.Details()
-	}
+	sctx, cancel := context.WithCancel(ctx)
+	s := &dirtSearch{cancel: cancel, done: make(chan struct{})}
+	go func() {
+		defer close(s.done)
+		s.dirt, s.err = dirty.Read(sctx, x.repo)
+	}()
+	x.dirt = s
 	return nil
 }
 
-// boxOn starts a box on a tree. Where the engine cannot mount the overlay, the
-// tree is made again as plain files, and so are all later ones of this run. It
-// returns the workspace that is in use afterwards, also with an error.
-func (x *run) boxOn(ctx context.Context, role, tree string, ws *gitdiff.Workspace, routes []egress.Route) (*box, *gitdiff.Workspace, error) {
-	b, err := x.openBox(ctx, role, ws.Mount(), routes)
-	if !errors.Is(err, sandbox.ErrOverlayUnsupported) || x.layout != gitdiff.LayoutOverlay || x.boxLeft() {
-		return b, ws, err
+// reportDirt waits for the search and reports what it found. A run that was
+// stopped does not wait for it.
+func (x *run) reportDirt() {
+	s := x.dirt
+	if s == nil {
+		return
 	}
-	x.log.emit("", EventSystemMessage, map[string]any{"text": "this engine cannot mount an overlay; using a plain copy of the tree: " + err.Error()})
-	x.layout = gitdiff.LayoutCopy
-	if err := x.closeTree(ws); err != nil {
-		return nil, ws, &cleanupError{what: "tree", err: err}
+	if x.report.halted() {
+		s.cancel()
 	}
-	if ws, err = x.openTree(ctx, role, tree); err != nil {
-		return nil, nil, err
+	<-s.done
+	s.cancel()
+	text := dirtText(s.dirt)
+	if s.err != nil {
+		text = "the working tree could not be searched: " + s.err.Error()
 	}
-	b, err = x.openBox(ctx, role, ws.Mount(), routes)
-	return b, ws, err
+	if text == "" || s.err != nil && x.report.halted() {
+		return
+	}
+	i := issue(document.CodeDirtyTree, "uncommitted changes are not part of this run: "+text)
+	if x.session.continued() {
+		i = i.withAction("commit them; a session goes on from its own files")
+	}
+	x.report.add(i)
 }
 
-// closeBox removes the working box. A box that cannot be confirmed as gone
-// stays in x.box, so that nobody reads its tree.
-func (x *run) closeBox(ctx context.Context) error {
-	if err := x.box.close(ctx); err != nil {
-		return err
+// dirtText says in words what differs, "" when nothing does.
+func dirtText(d dirty.State) string {
+	if d.Unknown != "" {
+		return "it is not known whether there are any: " + d.Unknown
 	}
-	x.box = nil
-	return nil
+	if d.Clean() {
+		return ""
+	}
+	var parts []string
+	for _, c := range []struct {
+		n    int
+		what string
+	}{{d.Staged, "staged"}, {d.Modified, "modified"}, {d.Deleted, "deleted"}, {d.Untracked, "untracked"}} {
+		if c.n > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", c.n, c.what))
+		}
+	}
+	return strings.ToValidUTF8(strings.Join(parts, ", ")+" ("+strings.Join(d.Names, ", ")+")", "\ufffd")
 }

@@ -3,15 +3,26 @@ package runner
 import (
 	"encoding/json"
 	"errors"
+	"maps"
+	"path/filepath"
 	"reflect"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"sandboxrun/agents"
+	"sandboxrun/internal/wire"
 	"sandboxrun/runner/check"
+	"sandboxrun/runner/config"
+	"sandboxrun/runner/document"
+	"sandboxrun/runner/excerpt"
+	"sandboxrun/runner/journal"
+	"sandboxrun/runner/plan"
 	"sandboxrun/schemas"
+	"sandboxrun/schemas/closed"
 )
 
 // fill sets every field of a struct to something that is not zero.
@@ -49,12 +60,12 @@ func fill(v reflect.Value) {
 	}
 }
 
-func fullResult() *Result {
-	var r Result
+func fullResult() *document.Result {
+	var r document.Result
 	fill(reflect.ValueOf(&r).Elem())
-	r.SchemaVersion, r.Status = SchemaVersion, StatusPartial
+	r.SchemaVersion, r.Status = document.SchemaVersion, document.StatusPartial
 	r.FilesChanged[0].ChangeType, r.CommandsRun[0].Source = "added", "runner"
-	r.Issues[0].Type = IssueEnv
+	r.Issues[0].Type, r.Issues[0].Code = document.IssueEnv, document.CodeNoChanges
 	r.Constraints[0].Verdict, r.Acceptance[0].Verdict = string(check.Pass), string(check.Unverifiable)
 	hash := strings.Repeat("0a", 20)
 	r.Git.BaseCommit, r.Git.Tree, r.Git.Commit = hash, hash, hash
@@ -64,16 +75,16 @@ func fullResult() *Result {
 
 func TestResultsKeepTheirSchema(t *testing.T) {
 	t.Parallel()
-	least := &Result{
-		SchemaVersion: SchemaVersion, RunID: "r", Status: StatusFailed, FilesChanged: []FileChange{}, CommandsRun: []CommandRun{{Source: "agent"}},
-		Logs: []string{}, Issues: []Issue{}, Constraints: []Judged{}, Acceptance: []Judged{}, Timing: map[string]int64{},
+	least := &document.Result{
+		SchemaVersion: document.SchemaVersion, RunID: "r", Status: document.StatusFailed, FilesChanged: []document.FileChange{}, CommandsRun: []document.CommandRun{{Source: "agent"}},
+		Logs: []string{}, Issues: []document.Issue{}, Constraints: []document.Judged{}, Acceptance: []document.Judged{}, Timing: map[string]int64{},
 	}
-	for name, r := range map[string]*Result{"full": fullResult(), "least": least} {
-		doc, err := EncodeDocument(r)
+	for name, r := range map[string]*document.Result{"full": fullResult(), "least": least} {
+		doc, err := document.Encode(r)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := ValidateDocument("result", doc); err != nil {
+		if err := closed.Validate("result", doc); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -81,24 +92,23 @@ func TestResultsKeepTheirSchema(t *testing.T) {
 
 func TestTheSchemaRefusesResultsThatBreakTheRules(t *testing.T) {
 	t.Parallel()
-	breaks := map[string]func(*Result){
-		"partial without an issue": func(r *Result) { r.Issues = []Issue{} },
-		"unknown status":           func(r *Result) { r.Status = "done" },
-		"null for a list":          func(r *Result) { r.Logs = nil },
-		"short hash":               func(r *Result) { r.Git.Tree = "abc" },
-		"networked box":            func(r *Result) { r.Box.Network.Mode = "bridge" },
-		"issue without a code":     func(r *Result) { r.Issues[0].Code = "" },
+	breaks := map[string]func(*document.Result){
+		"partial without an issue": func(r *document.Result) { r.Issues = []document.Issue{} },
+		"unknown status":           func(r *document.Result) { r.Status = "done" },
+		"null for a list":          func(r *document.Result) { r.Logs = nil },
+		"short hash":               func(r *document.Result) { r.Git.Tree = "abc" },
+		"networked box":            func(r *document.Result) { r.Box.Network.Mode = "bridge" },
+		"issue without a code":     func(r *document.Result) { r.Issues[0].Code = "" },
 	}
 	for name, breakIt := range breaks {
 		r := fullResult()
 		breakIt(r)
-		doc, err := EncodeDocument(r)
+		doc, err := document.Encode(r)
 		if err != nil {
 			t.Fatal(err)
 		}
-		var bad *InputError
-		if err := ValidateDocument("result", doc); !errors.As(err, &bad) {
-			t.Errorf("%s: %v", name, err)
+		if err := closed.Validate("result", doc); err == nil {
+			t.Errorf("%s keeps the schema", name)
 		}
 	}
 }
@@ -106,8 +116,8 @@ func TestTheSchemaRefusesResultsThatBreakTheRules(t *testing.T) {
 func TestEventKindsAreThoseOfTheSchema(t *testing.T) {
 	t.Parallel()
 	kinds := []string{
-		EventRunStarted, EventRunEnded, EventPhaseStarted, EventPhaseEnded, EventCommandOutput, EventApprovalAsked, EventApprovalAnswered,
-		EventUsage, EventFileChanged, EventEgressDenied, EventLimitReached, EventTruncated, EventSystemMessage, EventErrorMessage,
+		journal.EventRunStarted, journal.EventRunEnded, journal.EventPhaseStarted, journal.EventPhaseEnded, journal.EventCommandOutput, journal.EventApprovalAsked, journal.EventApprovalAnswered,
+		journal.EventUsage, journal.EventFileChanged, journal.EventEgressDenied, journal.EventLimitReached, journal.EventTruncated, journal.EventSystemMessage, journal.EventErrorMessage,
 		string(agents.KindUserMessage), string(agents.KindAssistantMessage), string(agents.KindThinking), string(agents.KindToolCall),
 		string(agents.KindToolResult), string(agents.KindRaw),
 	}
@@ -121,8 +131,8 @@ func TestEventKindsAreThoseOfTheSchema(t *testing.T) {
 		if d, ok := data[kind]; ok {
 			raw = json.RawMessage(d)
 		}
-		doc := mustJSON(t, Event{Seq: 1, Time: noon, Run: "r", Phase: "agent", Kind: kind, Data: raw})
-		if err := ValidateDocument("event", []byte(doc)); err != nil {
+		doc := mustJSON(t, journal.Event{Seq: 1, Time: noon, Run: "r", Phase: "agent", Kind: kind, Data: raw})
+		if err := closed.Validate("event", []byte(doc)); err != nil {
 			t.Errorf("%s: %v", kind, err)
 		}
 	}
@@ -132,7 +142,7 @@ func TestEventKindsAreThoseOfTheSchema(t *testing.T) {
 		`{"seq":0,"time":"2026-05-04T11:00:00.123Z","run":"r","phase":"","kind":"raw","data":1}`,
 		`{"seq":1,"time":"2026-05-04T11:00:00.123Z","run":"r","phase":"","kind":"news","data":{}}`,
 	} {
-		if err := ValidateDocument("event", []byte(doc)); err == nil {
+		if err := closed.Validate("event", []byte(doc)); err == nil {
 			t.Errorf("%s keeps the schema", doc)
 		}
 	}
@@ -140,9 +150,9 @@ func TestEventKindsAreThoseOfTheSchema(t *testing.T) {
 
 func TestEveryPhaseIsInTheEventSchema(t *testing.T) {
 	t.Parallel()
-	for _, ph := range planPhases(true) {
-		doc := mustJSON(t, Event{Seq: 1, Time: noon, Run: "r", Phase: ph.Name, Kind: "raw"})
-		if err := ValidateDocument("event", []byte(doc)); err != nil {
+	for _, ph := range plan.Phases(true) {
+		doc := mustJSON(t, journal.Event{Seq: 1, Time: noon, Run: "r", Phase: ph.Name, Kind: "raw"})
+		if err := closed.Validate("event", []byte(doc)); err != nil {
 			t.Errorf("%s: %v", ph.Name, err)
 		}
 	}
@@ -151,8 +161,8 @@ func TestEveryPhaseIsInTheEventSchema(t *testing.T) {
 // The schema files are static; the registries they repeat are not.
 func TestSchemasKnowWhatIsRegistered(t *testing.T) {
 	t.Parallel()
-	var task, config map[string]any
-	if err := errors.Join(json.Unmarshal(schemas.Task(), &task), json.Unmarshal(schemas.Config(), &config)); err != nil {
+	var task, settings map[string]any
+	if err := errors.Join(json.Unmarshal(schemas.Task(), &task), json.Unmarshal(schemas.Config(), &settings)); err != nil {
 		t.Fatal(err)
 	}
 	var kinds []string
@@ -163,8 +173,11 @@ func TestSchemasKnowWhatIsRegistered(t *testing.T) {
 	if !slices.Equal(kinds, check.Kinds()) {
 		t.Errorf("the schema knows the checks %v, registered are %v", kinds, check.Kinds())
 	}
-	providers := dig(t, config, "properties", "providers", "properties")
-	defaults := DefaultConfig().Providers
+	providers := dig(t, settings, "properties", "providers", "properties")
+	defaults := config.Default().Providers
+	if d := cmp.Diff(slices.Sorted(maps.Keys(defaults)), slices.Sorted(maps.Keys(providers))); d != "" {
+		t.Errorf("providers of the configuration (with Info.Vendor of agents) and of schemas/config.schema.json:\n%s", d)
+	}
 	for _, a := range agents.All() {
 		info := a.Info()
 		for _, name := range info.Providers {
@@ -172,9 +185,16 @@ func TestSchemasKnowWhatIsRegistered(t *testing.T) {
 				t.Errorf("the schema or the default configuration does not know provider %s of agent %s", name, info.Name)
 			}
 		}
-		if _, _, err := DefaultConfig().ProviderFor(info.Providers, info.Wires); err != nil && info.Name != "droid" { // its vendor's models need its vendor
+		if _, _, err := config.Default().ProviderFor(info.Providers, info.Wires); err != nil {
 			t.Errorf("agent %s, by default: %v", info.Name, err)
 		}
+	}
+	var wires []wire.Wire
+	for _, w := range dig(t, settings, "$defs", "provider", "properties", "wires", "items")["enum"].([]any) {
+		wires = append(wires, wire.Wire(w.(string)))
+	}
+	if !slices.Equal(wires, wire.All()) {
+		t.Errorf("schemas/config.schema.json knows the wires %v, internal/wire has %v", wires, wire.All())
 	}
 }
 
@@ -192,7 +212,7 @@ func dig(t *testing.T, node map[string]any, keys ...string) map[string]any {
 
 func TestAnUnknownSchemaIsAnError(t *testing.T) {
 	t.Parallel()
-	if err := ValidateDocument("nothing", []byte("{}")); err == nil {
+	if err := closed.Validate("nothing", []byte("{}")); err == nil {
 		t.Error("no error")
 	}
 }
@@ -200,12 +220,12 @@ func TestAnUnknownSchemaIsAnError(t *testing.T) {
 func TestDocumentsHoldNoCharactersThatSteerATerminal(t *testing.T) {
 	t.Parallel()
 	text := "a\x1b[2J\u009b2J\u202eb\u2066c\u200d\U000e0041\U0010fffd\u2028é漢\U0001f600 <&>\x7f"
-	doc, err := EncodeDocument(map[string]string{text: text})
+	doc, err := document.Encode(map[string]string{text: text})
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, r := range string(doc) {
-		if r != '\n' && unseen(r) {
+		if r != '\n' && excerpt.Unseen(r) {
 			t.Errorf("%U is in %q", r, doc)
 		}
 	}
@@ -216,4 +236,30 @@ func TestDocumentsHoldNoCharactersThatSteerATerminal(t *testing.T) {
 	if err := json.Unmarshal(doc, &back); err != nil || back[text] != text {
 		t.Errorf("%v: %q", err, back)
 	}
+}
+
+var noon = time.Date(2026, 5, 4, 12, 0, 0, 123_999_999, time.FixedZone("x", 3600))
+
+func mustJSON(t *testing.T, v any) string {
+	t.Helper()
+	raw, err := json.Marshal(v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(raw)
+}
+
+// testLog is a log that nobody reads.
+func testLog(t *testing.T) *log {
+	t.Helper()
+	j, err := journal.Open(filepath.Join(t.TempDir(), "events.ndjson"), "run")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := j.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return newLog(j, nil)
 }

@@ -3,46 +3,53 @@ package runner
 import (
 	"fmt"
 	"slices"
-)
 
-// severity says what an issue means for the status of the run.
-type severity int
-
-const (
-	// note is worth saying and changes nothing.
-	note severity = iota
-	// flaw lets a run end partial at best.
-	flaw
-	// fruitless is a flaw where the tree changed, and fatal where it did not.
-	fruitless
-	// fatal fails the run.
-	fatal
+	"sandboxrun/runner/document"
 )
 
 // maxIssues bounds the issues of one result; a hostile tree can cause millions.
 const maxIssues = 200
 
-// found is one issue and what it means.
+// found is one issue of a run and what it means for the status.
 type found struct {
-	severity
-	Issue
+	severity document.Severity
+	document.Issue
 }
+
+// issue begins an issue with the usual severity and action of its code.
+func issue(code, description string) found {
+	k := document.KindOfIssue(code)
+	return found{severity: k.Severities[0], Issue: document.Issue{Type: k.Type, Code: code, Description: description, SuggestedAction: k.Action}}
+}
+
+// withSeverity gives the issue another severity of its kind.
+func (f found) withSeverity(s document.Severity) found { f.severity = s; return f }
+
+// withAction replaces the suggested action.
+func (f found) withAction(action string) found { f.SuggestedAction = action; return f }
+
+// withPath names the file the issue is about.
+func (f found) withPath(path string) found { f.Path = path; return f }
 
 // findings collects the issues of a run and what they mean for it.
 type findings struct {
 	list        []found
-	worst       severity
-	omitted     int
+	worst       document.Severity
+	omitted     int  // issues beyond maxIssues
 	stopped     bool // a phase failed: no more work, only the phases that are owed
 	limited     bool // a limit of the box or the task ended the work
 	interrupted bool // a person or a supervisor ended the work
+	refusals    []document.Refusal
 }
 
-func (f *findings) add(s severity, i Issue) {
-	f.worst = max(f.worst, s)
+func (f *findings) add(i found) {
+	f.worst = max(f.worst, i.severity)
+	if slices.Contains(refusing, i.Code) {
+		f.refuse(document.Refusal{Code: i.Code, Path: i.Path, Description: i.Description})
+	}
 	if len(f.list) >= maxIssues {
 		f.omitted++
-		lesser, least := -1, s
+		lesser, least := -1, i.severity
 		for at, have := range slices.Backward(f.list) {
 			if have.severity < least {
 				lesser, least = at, have.severity
@@ -53,37 +60,37 @@ func (f *findings) add(s severity, i Issue) {
 		}
 		f.list = slices.Delete(f.list, lesser, lesser+1) // a flood of notes hides nothing graver
 	}
-	f.list = append(f.list, found{severity: s, Issue: i})
+	f.list = append(f.list, i)
 }
 
 // halted says that no box of this run may be started any more.
-func (f *findings) halted() bool { return f.limited || f.interrupted || f.worst == fatal }
+func (f *findings) halted() bool {
+	return f.limited || f.interrupted || f.worst == document.SeverityFatal
+}
 
 // status folds the issues: any flaw makes a run partial, a fatal one, or a
 // fruitless one on an unchanged tree, makes it failed.
-func (x *run) status() Status {
-	changed := x.diff != nil && len(x.diff.Changes) > 0
-	switch worst := x.findings.worst; {
-	case worst == fatal, worst == fruitless && !changed:
-		return StatusFailed
-	case worst >= flaw:
-		return StatusPartial
+func (f *findings) status(changed bool) document.Status {
+	switch {
+	case f.worst == document.SeverityFatal, f.worst == document.SeverityFruitless && !changed:
+		return document.StatusFailed
+	case f.worst >= document.SeverityFlaw:
+		return document.StatusPartial
 	}
-	return StatusSuccess
+	return document.StatusSuccess
 }
 
 // sorted returns the issues with the gravest first, otherwise in the order they
 // were found: what a run died of comes before what followed from it.
-func (f *findings) sorted() []Issue {
+func (f *findings) sorted() []document.Issue {
 	list := slices.Clone(f.list)
 	slices.SortStableFunc(list, func(a, b found) int { return int(b.severity - a.severity) })
-	out := make([]Issue, 0, len(list)+1)
+	out := make([]document.Issue, 0, len(list)+1)
 	for _, i := range list {
 		out = append(out, i.Issue)
 	}
 	if f.omitted > 0 {
-		out = append(out, Issue{Type: IssueConflict, Code: CodeIssuesOmitted,
-			Description: fmt.Sprintf("%d further findings are not listed", f.omitted), SuggestedAction: "look at the change itself"})
+		out = append(out, issue(document.CodeIssuesOmitted, fmt.Sprintf("%d further findings are not listed", f.omitted)).Issue)
 	}
 	return out
 }

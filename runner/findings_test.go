@@ -9,33 +9,37 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"sandboxrun/gitdiff"
+	"sandboxrun/gitdiff/change"
+	"sandboxrun/gitdiff/gitobj"
+	"sandboxrun/gitdiff/workspace"
+	"sandboxrun/runner/document"
 	"sandboxrun/sandbox"
 )
 
 func TestStatusFollowsTheGravestFindingAndWhetherSomethingChanged(t *testing.T) {
 	t.Parallel()
-	changed := &gitdiff.Diff{Changes: make([]gitdiff.Change, 1)}
+	changed := &change.Diff{Changes: make([]change.Change, 1)}
 	cases := map[string]struct {
-		found []severity
-		diff  *gitdiff.Diff
-		want  Status
+		found []document.Severity
+		diff  *change.Diff
+		want  document.Status
 	}{
-		"nothing found":                     {nil, changed, StatusSuccess},
-		"nothing found, nothing changed":    {nil, &gitdiff.Diff{}, StatusSuccess},
-		"notes change nothing":              {[]severity{note, note}, changed, StatusSuccess},
-		"a flaw":                            {[]severity{note, flaw, note}, changed, StatusPartial},
-		"a flaw without a change":           {[]severity{flaw}, &gitdiff.Diff{}, StatusPartial},
-		"fruitless with a change":           {[]severity{fruitless}, changed, StatusPartial},
-		"fruitless without a change":        {[]severity{fruitless}, &gitdiff.Diff{}, StatusFailed},
-		"fruitless and the tree never read": {[]severity{fruitless}, nil, StatusFailed},
-		"fatal with a change":               {[]severity{fatal, note}, changed, StatusFailed},
+		"nothing found":                     {nil, changed, document.StatusSuccess},
+		"nothing found, nothing changed":    {nil, &change.Diff{}, document.StatusSuccess},
+		"notes change nothing":              {[]document.Severity{document.SeverityNote, document.SeverityNote}, changed, document.StatusSuccess},
+		"a flaw":                            {[]document.Severity{document.SeverityNote, document.SeverityFlaw, document.SeverityNote}, changed, document.StatusPartial},
+		"a flaw without a change":           {[]document.Severity{document.SeverityFlaw}, &change.Diff{}, document.StatusPartial},
+		"fruitless with a change":           {[]document.Severity{document.SeverityFruitless}, changed, document.StatusPartial},
+		"fruitless without a change":        {[]document.Severity{document.SeverityFruitless}, &change.Diff{}, document.StatusFailed},
+		"fruitless and the tree never read": {[]document.Severity{document.SeverityFruitless}, nil, document.StatusFailed},
+		"fatal with a change":               {[]document.Severity{document.SeverityFatal, document.SeverityNote}, changed, document.StatusFailed},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			x := &run{diff: c.diff}
+			x := &facts{change: captured{diff: c.diff}}
 			for _, s := range c.found {
-				x.findings.add(s, Issue{Code: "x"})
+				x.report.add(issue("x", "").withSeverity(s))
 			}
 			if got := x.status(); got != c.want {
 				t.Errorf("status %s, want %s", got, c.want)
@@ -48,20 +52,20 @@ func TestIssuesAreGravestFirstAndBounded(t *testing.T) {
 	t.Parallel()
 	var f findings
 	for i := range maxIssues {
-		f.add(note, Issue{Code: fmt.Sprint(i)})
+		f.add(issue(fmt.Sprint(i), "").withSeverity(document.SeverityNote))
 	}
-	f.list[7].severity = fatal
-	f.add(flaw, Issue{Code: "one too many"})
+	f.list[7].severity = document.SeverityFatal
+	f.add(issue("one too many", "").withSeverity(document.SeverityFlaw))
 	got := f.sorted()
-	if len(got) != maxIssues+1 || got[0].Code != "7" || got[1].Code != "one too many" || got[2].Code != "0" || got[maxIssues].Code != CodeIssuesOmitted {
+	if len(got) != maxIssues+1 || got[0].Code != "7" || got[1].Code != "one too many" || got[2].Code != "0" || got[maxIssues].Code != document.CodeIssuesOmitted {
 		t.Errorf("%d issues, first %v, last %v", len(got), got[:2], got[len(got)-1])
 	}
 	full := findings{}
 	for range maxIssues {
-		full.add(fatal, Issue{Code: "x"})
+		full.add(issue("x", "").withSeverity(document.SeverityFatal))
 	}
-	full.add(flaw, Issue{Code: "not listed"})
-	if full.omitted != 1 || f.worst != flaw || full.worst != fatal {
+	full.add(issue("not listed", "").withSeverity(document.SeverityFlaw))
+	if full.omitted != 1 || f.worst != document.SeverityFlaw || full.worst != document.SeverityFatal {
 		t.Errorf("%d omitted, worst %d and %d: what is not listed must still count", full.omitted, f.worst, full.worst)
 	}
 }
@@ -76,25 +80,25 @@ func TestFailuresOfPhasesHaveTheirCode(t *testing.T) {
 		"memory":    {&sandbox.LimitError{Limit: sandbox.LimitMemory}, "memory_limit"},
 		"full disk": {fmt.Errorf("write: %w", syscall.ENOSPC), "disk_limit"},
 		"engine":    {&sandbox.UnavailableError{Op: "ping", Err: errors.New("gone")}, "engine_lost"},
-		"broken":    {&sandbox.EngineError{Op: "start exec", Err: errors.New("status 500")}, CodeEngineFailed},
-		"objects":   {&gitdiff.MissingObjectError{ID: "0"}, CodeObjectsMissing},
-		"image":     {&sandbox.ImageError{Image: "x"}, CodeImageUnusable},
-		"policy":    {&sandbox.PolicyError{}, CodePolicyNotApplied},
-		"signal":    {fmt.Errorf("agent: %w", Interrupted{syscall.SIGINT}), CodeInterrupted},
-		"box ended": {fmt.Errorf("command: %w", &sandbox.EndedError{Code: 137}), CodeBoxEnded},
+		"broken":    {&sandbox.EngineError{Op: "start exec", Err: errors.New("status 500")}, document.CodeEngineFailed},
+		"objects":   {&gitobj.MissingError{ID: "0"}, document.CodeObjectsMissing},
+		"image":     {&sandbox.ImageError{Image: "x"}, document.CodeImageUnusable},
+		"policy":    {&sandbox.PolicyError{}, document.CodePolicyNotApplied},
+		"signal":    {fmt.Errorf("agent: %w", document.Interrupted{Signal: syscall.SIGINT}), document.CodeInterrupted},
+		"box ended": {fmt.Errorf("command: %w", &sandbox.EndedError{Code: 137}), document.CodeBoxEnded},
 		"setup":     {&setupError{command: "x"}, "setup_failed"},
 		"cleanup":   {&cleanupError{what: "box", err: &sandbox.UnavailableError{Err: errors.New("gone")}}, "cleanup_failed"},
-		"budget":    {&gitdiff.BudgetError{}, CodeTreeTooLarge},
+		"budget":    {&gitdiff.BudgetError{}, document.CodeTreeTooLarge},
 		"unstable":  {fmt.Errorf("capture: %w", gitdiff.ErrTreeUnstable), "tree_unstable"},
-		"our own":   {errors.New("unexpected"), CodeRunnerError},
+		"our own":   {errors.New("unexpected"), document.CodeRunnerError},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			x := &run{log: newLog(newJournal(t, wide), nil)}
+			x := newReport(testLog(t), 0)
 			x.fail("agent", c.err)
-			if len(x.findings.list) != 1 || x.findings.list[0].Code != c.code || !x.findings.stopped {
-				t.Errorf("findings %+v", x.findings.list)
+			if len(x.list) != 1 || x.list[0].Code != c.code || !x.stopped {
+				t.Errorf("findings %+v", x.list)
 			}
 		})
 	}
@@ -102,13 +106,13 @@ func TestFailuresOfPhasesHaveTheirCode(t *testing.T) {
 
 func TestTheEchoOfALimitIsNotASecondIssue(t *testing.T) {
 	t.Parallel()
-	x := &run{log: newLog(newJournal(t, wide), nil)}
+	x := newReport(testLog(t), 0)
 	limit := &sandbox.LimitError{Limit: sandbox.LimitTime}
 	x.fail("agent", limit)
 	x.fail("verify", limit)
 	x.fail("close", &cleanupError{what: "box", err: limit})
 	var got []string
-	for _, i := range x.findings.list {
+	for _, i := range x.list {
 		got = append(got, i.Code)
 	}
 	if d := cmp.Diff([]string{"runtime_limit", "cleanup_failed"}, got); d != "" {
@@ -118,13 +122,15 @@ func TestTheEchoOfALimitIsNotASecondIssue(t *testing.T) {
 
 func TestATreeWhoseBoxMayStillRunIsNotCaptured(t *testing.T) {
 	t.Parallel()
-	x := &run{log: newLog(newJournal(t, wide), nil), tree: &gitdiff.Workspace{}}
-	if x.treeless() {
-		t.Fatal("a tree without a box is to be captured")
+	x := &run{trees: trees{working: &workspace.Workspace{}}}
+	x.report = newReport(testLog(t), 0)
+	x.boxes.report = &x.report
+	if skipSnapshot(x) {
+		t.Fatal("a tree without a box is not captured")
 	}
 	// The box was opened, its tunnel failed, and it could not be removed again.
-	x.fail("open", &cleanupError{what: leftBox, err: errors.New("engine gone")})
-	if !x.treeless() {
+	x.report.fail("open", &cleanupError{what: leftBox, err: errors.New("engine gone")})
+	if !skipSnapshot(x) {
 		t.Error("the tree would be read while its box may write to it")
 	}
 }

@@ -2,63 +2,51 @@ package runner
 
 import (
 	"fmt"
+	"maps"
 	"net/url"
-	"sort"
+	"slices"
 	"strings"
 	"sync"
 
+	"sandboxrun/runner/document"
+	"sandboxrun/runner/excerpt"
+	"sandboxrun/runner/journal"
+	"sandboxrun/runner/plan"
 	"sandboxrun/sandbox/egress"
 )
 
 // maxDenied bounds the refused names of a result.
 const maxDenied = 50
 
-// brokerUsage counts what the broker saw. It is fed from the gates' goroutines.
-type brokerUsage struct {
+// usage counts what the gates of a run's boxes let through and refused. They
+// report from goroutines of their own.
+type usage struct {
 	mu     sync.Mutex
-	total  AgentUsage
-	denied map[string]bool
+	total  document.AgentUsage
+	denied map[string]string // refused names, with the private address behind a name that is allowed
 }
 
-func (u *brokerUsage) agent() AgentUsage {
+func (u *usage) ofAgent() document.AgentUsage {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	return u.total
 }
 
-// names lists what was asked for and refused, sorted.
-func (u *brokerUsage) names() []string {
+func (u *usage) deny(name, address string) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	out := []string{}
-	for n := range u.denied {
-		out = append(out, n)
+	if u.denied == nil {
+		u.denied = map[string]string{}
 	}
-	sort.Strings(out)
-	return out
+	if name != "" && len(u.denied) < maxDenied {
+		u.denied[name] = address
+	}
 }
 
-// record writes one answer or refusal of a gate to the journal.
-func (x *run) record(r egress.Record) {
-	if r.Kind == egress.KindDenied {
-		x.usage.mu.Lock()
-		if x.usage.denied == nil {
-			x.usage.denied = map[string]bool{}
-		}
-		if r.Name != "" && len(x.usage.denied) < maxDenied {
-			x.usage.denied[r.Name] = true
-		}
-		x.usage.mu.Unlock()
-		x.log.emit("", EventEgressDenied, map[string]any{"name": r.Name, "reason": r.Reason, "method": r.Method, "count": r.Count})
-		return
-	}
-	if r.Kind == egress.KindConnect {
-		x.log.emit("", EventUsage, map[string]any{"source": "proxy", "name": r.Name, "reason": r.Reason,
-			"request_bytes": r.RequestBytes, "response_bytes": r.ResponseBytes, "duration_ms": r.Duration.Milliseconds()})
-		return
-	}
-	x.usage.mu.Lock()
-	t := &x.usage.total
+func (u *usage) count(r egress.Record) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	t := &u.total
 	t.Requests++
 	t.InputTokens += r.InputTokens
 	t.OutputTokens += r.OutputTokens
@@ -66,48 +54,73 @@ func (x *run) record(r egress.Record) {
 	t.CacheWriteTokens += r.CacheWriteTokens
 	t.RequestBytes += r.RequestBytes
 	t.ResponseBytes += r.ResponseBytes
-	x.usage.mu.Unlock()
-	x.log.emit("", EventUsage, map[string]any{"source": "broker", "provider": r.Provider, "method": r.Method, "path": r.Path,
-		"status": r.Status, "reason": r.Reason, "model": r.Model, "request_bytes": r.RequestBytes, "response_bytes": r.ResponseBytes,
-		"input_tokens": r.InputTokens, "output_tokens": r.OutputTokens, "cache_read_tokens": r.CacheReadTokens,
-		"cache_write_tokens": r.CacheWriteTokens, "duration_ms": r.Duration.Milliseconds()})
 }
 
-// routes are the provider's calls the working box may make: those of the one
-// wire the agent was planned with.
-func (x *run) routes() ([]egress.Route, error) {
-	if x.plan.Agent == nil {
+// names lists what was requested and refused, sorted.
+func (u *usage) names() []string {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	return append([]string{}, slices.Sorted(maps.Keys(u.denied))...)
+}
+
+// deniedIssue reports that something in a box asked for what it may not have. It
+// changes no verdict: the request was in vain. ok is false where nothing did.
+func (u *usage) deniedIssue() (i found, ok bool) {
+	names := u.names()
+	if len(names) == 0 {
+		return found{}, false
+	}
+	i = issue(document.CodeEgressDenied, "refused on the way out of the box: "+excerpt.Clip(strings.Join(names, ", "), 1000))
+	var private []string
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	for _, name := range names {
+		if address := u.denied[name]; address != "" {
+			private = append(private, fmt.Sprintf("%s stands for the private address %s", name, address))
+		}
+	}
+	if len(private) > 0 {
+		action := excerpt.Clip(strings.Join(private, ", "), 1000) + "; box.network.allow_private in the configuration opens private addresses to setup commands"
+		if len(private) < len(names) {
+			action = i.SuggestedAction + "; " + action
+		}
+		i = i.withAction(action)
+	}
+	return i, true
+}
+
+// record writes one answer or refusal of a gate to the journal.
+func (bs *boxes) record(r egress.Record) {
+	switch r.Kind {
+	case egress.KindDenied:
+		bs.usage.deny(r.Name, r.Address)
+		bs.log.emit("", journal.EgressDenied{Name: r.Name, Reason: r.Reason, Method: r.Method, Count: r.Count, Address: r.Address})
+	case egress.KindConnect:
+		bs.log.emit("", journal.ProxyUsage{Source: journal.UsageOfProxy, Name: r.Name, Reason: r.Reason,
+			RequestBytes: r.RequestBytes, ResponseBytes: r.ResponseBytes, DurationMS: r.Duration.Milliseconds()})
+	default:
+		bs.usage.count(r)
+		bs.log.emit("", journal.BrokerUsage{Source: journal.UsageOfBroker, Provider: r.Provider, Method: r.Method, Path: r.Path,
+			Status: r.Status, Reason: r.Reason, Model: r.Model, RequestBytes: r.RequestBytes, ResponseBytes: r.ResponseBytes,
+			InputTokens: r.InputTokens, OutputTokens: r.OutputTokens, CacheReadTokens: r.CacheReadTokens,
+			CacheWriteTokens: r.CacheWriteTokens, DurationMS: r.Duration.Milliseconds()})
+	}
+}
+
+// modelRoutes are the provider's calls that the working box may make: those of
+// the one wire the agent was planned with.
+func (r *Runner) modelRoutes(p *plan.Plan, key egress.KeyFunc) ([]egress.Route, error) {
+	if p.Agent == nil {
 		return nil, nil
 	}
-	name := x.plan.Agent.Provider
-	base, err := url.Parse(x.r.o.Config.Providers[name].BaseURL)
+	name := p.Agent.Provider
+	base, err := url.Parse(r.o.Config.Providers[name].BaseURL)
 	if err != nil {
 		return nil, fmt.Errorf("provider %s: base_url: %w", name, err)
 	}
-	route, err := egress.NewRoute(name, base, x.key, egress.Wire(x.plan.Agent.Wire))
+	route, err := egress.NewRoute(name, base, key, p.Agent.Wire)
 	if err != nil {
 		return nil, err
 	}
 	return []egress.Route{route}, nil
-}
-
-func (x *run) brokerURL() string { return egress.BrokerURL(x.plan.Agent.Provider) }
-
-func (x *run) providerName() string {
-	if x.plan.Agent == nil {
-		return ""
-	}
-	return x.plan.Agent.Provider
-}
-
-// tellDenied says that something in a box asked for what it may not have. It
-// changes no verdict: the asking was in vain.
-func (x *run) tellDenied() {
-	names := x.usage.names()
-	if len(names) == 0 {
-		return
-	}
-	x.findings.add(note, Issue{Type: IssueEnv, Code: "egress_denied",
-		Description:     "refused on the way out of the box: " + clip(strings.Join(names, ", "), 1000),
-		SuggestedAction: "hosts that setup commands need belong in box.network.allow"})
 }

@@ -1,10 +1,20 @@
 package runner
 
 import (
+	"context"
 	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
 	"sync"
+	"time"
 
 	"sandboxrun/agents"
+	"sandboxrun/runner/document"
+	"sandboxrun/runner/excerpt"
+	"sandboxrun/runner/journal"
+	"sandboxrun/runner/plan"
 )
 
 // maxAgentCommands bounds how many of the agent's own commands a result lists.
@@ -16,18 +26,28 @@ const agentExcerpt = 8 << 10
 // host is what an agent sees of the runner: its events go to the journal, its
 // requests are decided by the plan's policy.
 type host struct {
-	x      *run
+	run      string
+	plan     *plan.Agent
+	record   *record
+	evidence *evidence
+	report   *report
+	desk     *desk
+	asker    Asker
+
 	mu     sync.Mutex
 	open   map[string]string // command by id of its tool call
-	done   []CommandRun
+	done   []document.CommandRun
 	denied []denial
 }
 
-func newHost(x *run) *host { return &host{x: x, open: map[string]string{}} }
+func (x *run) newHost() *host {
+	return &host{run: x.id, plan: x.plan.Agent, record: &x.record, evidence: &x.evidence, report: &x.report, desk: &x.desk, asker: x.r.o.Asker,
+		open: map[string]string{}}
+}
 
-// Emit writes an event down and keeps the agent's commands for the result.
+// Emit records an event and keeps the agent's commands for the result.
 func (h *host) Emit(e agents.Event) {
-	h.x.log.emit("agent", string(e.Kind), e.Data)
+	h.record.log.pass("agent", e)
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	switch d := e.Data.(type) {
@@ -44,8 +64,8 @@ func (h *host) Emit(e agents.Event) {
 		if d.Command != "" {
 			text = d.Command
 		}
-		h.done = append(h.done, CommandRun{Command: text, ExitCode: d.ExitCode, Source: "agent", Phase: "agent",
-			StdoutExcerpt: headTail(h.x.secrets.String(d.Text), agentExcerpt), Truncated: len(d.Text) > agentExcerpt})
+		h.done = append(h.done, document.CommandRun{Command: text, ExitCode: d.ExitCode, Source: "agent", Phase: "agent",
+			StdoutExcerpt: excerpt.HeadTail(h.record.secrets.String(d.Text), agentExcerpt), Truncated: len(d.Text) > agentExcerpt})
 	}
 }
 
@@ -53,11 +73,11 @@ func (h *host) Emit(e agents.Event) {
 func (h *host) finish() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.x.commands = append(h.x.commands, h.done...)
+	h.evidence.commands = append(h.evidence.commands, h.done...)
 	for _, text := range h.open {
-		h.x.commands = append(h.x.commands, CommandRun{Command: text, Source: "agent", Phase: "agent"})
+		h.evidence.commands = append(h.evidence.commands, document.CommandRun{Command: text, Source: "agent", Phase: "agent"})
 	}
-	h.tellDenied()
+	h.reportDenied()
 }
 
 // commandText is the command of a tool call's input, whatever the CLI calls it.
@@ -66,7 +86,117 @@ func commandText(input json.RawMessage) string {
 		Command string `json:"command"`
 	}
 	if json.Unmarshal(input, &in) != nil || in.Command == "" {
-		return headTail(string(input), agentExcerpt)
+		return excerpt.HeadTail(string(input), agentExcerpt)
 	}
 	return in.Command
+}
+
+// Bounds of what the journal keeps of a request, in bytes, and of how many
+// denials are listed.
+const (
+	maxApprovalInput = 64 << 10
+	maxDenials       = 100
+)
+
+// Who decided, as the journal names them.
+const (
+	byRule   = "rule"
+	byPolicy = "policy"
+	byPlan   = "read-only run"
+	byNobody = "nobody"
+)
+
+// denial is a tool call that was not allowed.
+type denial struct {
+	tool    string
+	reason  string
+	timeout bool
+}
+
+// Approve decides about a tool call of the agent: rules first, then the policy.
+// Nothing is allowed because something is missing.
+func (h *host) Approve(ctx context.Context, r agents.ApprovalRequest) agents.Decision {
+	p := Pending{
+		ID: h.desk.number(), Run: h.run, Deadline: time.Now().Add(h.plan.Approvals.Timeout()).UTC().Truncate(time.Millisecond),
+		Digest: digest(r.Tool, r.Input), Tool: r.Tool, Action: r.Action, Input: h.record.secrets.JSON(r.Input), Questions: r.Questions,
+	}
+	h.recordRequest(r, p)
+	a, timeout := h.decide(ctx, r, p)
+	h.record.log.emit("agent", journal.ApprovalAnswered{ID: p.ID, Digest: p.Digest, Allow: a.Allow, Reason: a.Reason, By: a.By, TimedOut: timeout})
+	if !a.Allow {
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		if len(h.denied) < maxDenials && len(r.Questions) == 0 {
+			h.denied = append(h.denied, denial{tool: r.Tool, reason: a.Reason, timeout: timeout})
+		}
+	}
+	return agents.Decision{Allow: a.Allow, Reason: a.Reason, Answers: a.Answers}
+}
+
+func (h *host) recordRequest(r agents.ApprovalRequest, p Pending) {
+	asked := journal.ApprovalAsked{
+		ID: p.ID, AgentID: excerpt.HeadTail(r.ID, 256), ToolID: excerpt.HeadTail(r.ToolID, 256), Tool: excerpt.HeadTail(r.Tool, 256), Action: r.Action,
+		Digest: p.Digest, InputBytes: len(r.Input), Deadline: p.Deadline, Policy: h.plan.Approvals.Policy, Questions: r.Questions,
+	}
+	if len(r.Input) <= maxApprovalInput && json.Valid(r.Input) {
+		asked.Input = r.Input
+	} else {
+		asked.Input, _ = json.Marshal(excerpt.HeadTail(string(r.Input), maxApprovalInput)) //nolint:errchkjson // strings always marshal
+	}
+	h.record.log.emit("agent", asked)
+}
+
+// decide is the whole policy. timeout says that a person had time and did not
+// answer.
+func (h *host) decide(ctx context.Context, r agents.ApprovalRequest, p Pending) (a Answer, timeout bool) {
+	rules := h.plan.Approvals
+	question := len(r.Questions) > 0
+	switch {
+	case ctx.Err() != nil:
+		return Answer{Reason: "the run is being stopped", By: byNobody}, false
+	case h.plan.ReadOnly && r.Action == agents.ActionEdit:
+		return Answer{Reason: "this run only looks and plans: it changes no files", By: byPlan}, false
+	case slices.ContainsFunc(rules.Deny, func(rule document.ApprovalRule) bool { return rule.Denies(r) }):
+		return Answer{Reason: "denied by a rule of the task", By: byRule}, false
+	case !question && slices.ContainsFunc(rules.Allow, func(rule document.ApprovalRule) bool { return rule.Allows(r) }):
+		return Answer{Allow: true, By: byRule}, false
+	case rules.Policy == document.ApproveAuto && !question:
+		return Answer{Allow: true, By: byPolicy}, false
+	case rules.Policy == document.ApproveAuto:
+		return Answer{Reason: "nobody can answer questions during this run; choose the most reasonable option and say which", By: byPolicy}, false
+	case rules.Policy != document.ApproveAsk:
+		return Answer{Reason: "denied by the task's approval policy", By: byPolicy}, false
+	case h.asker == nil:
+		return Answer{Reason: "nobody can be asked: this run has no terminal", By: byNobody}, false
+	}
+	a, err := h.desk.wait(ctx, p, h.asker)
+	switch {
+	case errors.Is(err, errApprovalTimeout):
+		return Answer{Reason: fmt.Sprintf("nobody answered within %s", rules.Timeout()), By: byNobody}, true
+	case err != nil:
+		return Answer{Reason: "the run is being stopped", By: byNobody}, false
+	case !a.Allow && a.Reason == "":
+		a.Reason = "denied by the user"
+	}
+	return a, false
+}
+
+// reportDenied turns denials into issues: one for those that were decided, one
+// for those nobody decided in time.
+func (h *host) reportDenied() {
+	var denied, late []string
+	for _, d := range h.denied {
+		text := fmt.Sprintf("%s (%s)", excerpt.Printable(excerpt.HeadTail(d.tool, 100)), d.reason)
+		if d.timeout {
+			late = append(late, text)
+		} else if !slices.Contains(denied, text) {
+			denied = append(denied, text)
+		}
+	}
+	if len(denied) > 0 {
+		h.report.add(issue(document.CodeApprovalDenied, "tool calls of the agent were denied: "+excerpt.Clip(strings.Join(denied, "; "), 2000)))
+	}
+	if len(late) > 0 {
+		h.report.add(issue(document.CodeApprovalTimeout, "nobody decided about tool calls in time: "+excerpt.Clip(strings.Join(late, "; "), 2000)))
+	}
 }

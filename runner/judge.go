@@ -6,17 +6,25 @@ import (
 	"strings"
 
 	"sandboxrun/runner/check"
+	"sandboxrun/runner/document"
+	"sandboxrun/runner/excerpt"
+	"sandboxrun/runner/plan"
 )
 
-// judgement is what the checks said.
-type judgement struct {
-	constraints, acceptance []Judged
-	tests                   Tests
+// judge compares the evidence with the task's constraints and criteria. It is
+// never skipped: a run that ended early has verdicts, too.
+func judge(ctx context.Context, x *run) error {
+	err := x.judgeChange(ctx)
+	judgeCommands(x.plan, x.evidence, &x.report)
+	return err
 }
 
-// judge holds the evidence against the task's constraints and criteria.
-func (x *run) judge(ctx context.Context) error {
-	ev := check.Evidence{Changes: x.diff.Changes, Findings: x.snapshot.Findings}
+// judgeChange judges what was captured, if anything was.
+func (x *run) judgeChange(ctx context.Context) error {
+	if !x.change.captured() {
+		return nil
+	}
+	ev := check.Evidence{Changes: x.change.diff.Changes, Findings: x.change.snapshot.Findings}
 	x.judgeReadOnly()
 	if err := x.judgeProtected(ctx, ev); err != nil {
 		return err
@@ -24,15 +32,16 @@ func (x *run) judge(ctx context.Context) error {
 	return x.judgeConstraints(ctx, ev)
 }
 
-// judgeReadOnly holds a run that was to look and plan to that, whatever its
-// agent would have allowed itself.
+// judgeReadOnly fails a run that was to inspect and plan and changed files,
+// whatever its agent would have allowed itself.
 func (x *run) judgeReadOnly() {
-	if x.plan.Agent == nil || !x.plan.Agent.ReadOnly || len(x.diff.Changes) == 0 {
+	if x.plan.Agent == nil || !x.plan.Agent.ReadOnly || !x.change.any() {
 		return
 	}
-	x.findings.add(fatal, Issue{Type: IssueConflict, Code: "constraint_violated", Path: x.diff.Changes[0].Path,
-		Description:     fmt.Sprintf("variant %s changes nothing, but %s differ", x.plan.Agent.Variant, plural(len(x.diff.Changes), "path")),
-		SuggestedAction: "do not use the change; setup commands of a read-only run must leave tracked files alone"})
+	changes := x.change.diff.Changes
+	x.report.add(issue(document.CodeConstraintViolated, fmt.Sprintf("variant %s changes nothing, but %s differ", x.plan.Agent.Variant, excerpt.Plural(len(changes), "path"))).
+		withSeverity(document.SeverityFatal).withPath(changes[0].Path).
+		withAction("do not use the change; setup commands of a read-only run must leave tracked files alone"))
 }
 
 func (x *run) judgeProtected(ctx context.Context, ev check.Evidence) error {
@@ -44,8 +53,7 @@ func (x *run) judgeProtected(ctx context.Context, ev check.Evidence) error {
 		return fmt.Errorf("judge protected paths: %w", err)
 	}
 	if v.Verdict == check.Fail {
-		x.findings.add(flaw, Issue{Type: IssueConflict, Code: "protected_path_modified", Description: v.Evidence,
-			Path: first(v.Paths), SuggestedAction: "do not merge these paths, or take them off protected_paths"})
+		x.report.add(issue(document.CodeProtectedPath, v.Evidence).withPath(first(v.Paths)))
 	}
 	return nil
 }
@@ -60,19 +68,17 @@ func (x *run) judgeConstraints(ctx context.Context, ev check.Evidence) error {
 		if err != nil {
 			return fmt.Errorf("judge constraint %s: %w", c.Kind, err)
 		}
-		j := Judged{Text: c.Text, Check: c.Kind, Verdict: string(v.Verdict), Evidence: v.Evidence}
+		j := document.Judged{Text: c.Text, Check: c.Kind, Verdict: string(v.Verdict), Evidence: v.Evidence}
 		if c.Kind == "" {
 			j.Check = "none"
 		}
-		x.judged.constraints = append(x.judged.constraints, j)
+		x.report.constraints = append(x.report.constraints, j)
 		switch v.Verdict {
 		case check.Pass:
 		case check.Fail:
-			x.findings.add(flaw, Issue{Type: IssueConflict, Code: "constraint_violated", Path: first(v.Paths),
-				Description: c.Text + ": " + v.Evidence, SuggestedAction: "reject the change or relax the constraint"})
+			x.report.add(issue(document.CodeConstraintViolated, c.Text+": "+v.Evidence).withPath(first(v.Paths)))
 		case check.Unverifiable:
-			x.findings.add(note, Issue{Type: IssueUnclearRequirement, Code: "constraint_unverifiable",
-				Description: c.Text + ": " + v.Evidence, SuggestedAction: "check it by hand, or name a check with {\"kind\": …}"})
+			x.report.add(issue(document.CodeConstraintUnverifiable, c.Text+": "+v.Evidence))
 		}
 	}
 	return nil
@@ -80,10 +86,10 @@ func (x *run) judgeConstraints(ctx context.Context, ev check.Evidence) error {
 
 // judgeCommands turns what the verification measured into verdicts. It works
 // without a verification too: then nothing was measured, and nothing passes.
-func (x *run) judgeCommands() {
+func judgeCommands(p *plan.Plan, e evidence, r *report) {
 	byCriterion := map[int]verifyOutcome{}
 	green, ran := 0, 0
-	for _, v := range x.verified {
+	for _, v := range e.verified {
 		for _, c := range v.Criteria {
 			byCriterion[c] = v
 		}
@@ -95,41 +101,37 @@ func (x *run) judgeCommands() {
 		case v.passed():
 			green++
 		case len(v.Criteria) == 0:
-			x.findings.add(flaw, Issue{Type: IssueTestFailure, Code: "command_failed",
-				Description:     fmt.Sprintf("%q exited with %d in a fresh box", v.Command, *v.run.ExitCode),
-				SuggestedAction: "read the command's output in commands_run and its log"})
+			r.add(issue(document.CodeCommandFailed, fmt.Sprintf("%q exited with %d in a fresh box", v.Command, *v.run.ExitCode)))
 		}
 	}
-	for i, c := range x.plan.Criteria {
+	for i, c := range p.Criteria {
 		v, measured := byCriterion[i]
-		x.judged.acceptance = append(x.judged.acceptance, x.judgeCriterion(c, v, measured))
+		r.acceptance = append(r.acceptance, judgeCriterion(c, v, measured, e.baselines, r))
 	}
-	x.judged.tests = x.sumUp(green, ran)
+	r.tests = sumUp(p, e.verified, green, ran, r)
 }
 
-func (x *run) judgeCriterion(c Criterion, v verifyOutcome, measured bool) Judged {
+func judgeCriterion(c document.Criterion, v verifyOutcome, measured bool, baselines []verifyOutcome, r *report) document.Judged {
 	if c.Command == "" {
-		return Judged{Text: c.Text, Check: "none", Verdict: string(check.Unverifiable), Evidence: "a sentence; nothing here can measure it"}
+		return document.Judged{Text: c.Text, Check: "none", Verdict: string(check.Unverifiable), Evidence: "a sentence; nothing here can measure it"}
 	}
-	j := Judged{Text: c.Command, Check: "command", Verdict: string(check.Unverifiable), Evidence: "was not run"}
+	j := document.Judged{Text: c.Command, Check: "command", Verdict: string(check.Unverifiable), Evidence: "was not run"}
 	switch {
 	case !measured || v.run.ExitCode == nil:
-		x.findings.add(flaw, Issue{Type: IssueTestFailure, Code: "acceptance_failed",
-			Description: fmt.Sprintf("%q could not be measured", c.Command), SuggestedAction: "see the other issues for what ended the run early"})
+		r.add(issue(document.CodeAcceptanceFailed, fmt.Sprintf("%q could not be measured", c.Command)).
+			withAction("see the other issues for what ended the run early"))
 	case v.passed():
-		j.Verdict, j.Evidence = string(check.Pass), fmt.Sprintf("exit %d in a fresh box%s", *v.run.ExitCode, x.baselineNote(v))
+		j.Verdict, j.Evidence = string(check.Pass), fmt.Sprintf("exit %d in a fresh box%s", *v.run.ExitCode, baselineNote(v, baselines))
 	default:
-		j.Verdict, j.Evidence = string(check.Fail), fmt.Sprintf("exit %d, expected %d, in a fresh box%s", *v.run.ExitCode, v.ExpectExit, x.baselineNote(v))
-		x.findings.add(flaw, Issue{Type: IssueTestFailure, Code: "acceptance_failed",
-			Description:     fmt.Sprintf("%q: %s", c.Command, j.Evidence),
-			SuggestedAction: "read the command's output in commands_run and its log"})
+		j.Verdict, j.Evidence = string(check.Fail), fmt.Sprintf("exit %d, expected %d, in a fresh box%s", *v.run.ExitCode, v.ExpectExit, baselineNote(v, baselines))
+		r.add(issue(document.CodeAcceptanceFailed, fmt.Sprintf("%q: %s", c.Command, j.Evidence)))
 	}
 	return j
 }
 
 // baselineNote says how the same command went on the base commit.
-func (x *run) baselineNote(v verifyOutcome) string {
-	for _, b := range x.baselines {
+func baselineNote(v verifyOutcome, baselines []verifyOutcome) string {
+	for _, b := range baselines {
 		if b.Command == v.Command && b.run.ExitCode != nil {
 			return fmt.Sprintf("; exit %d on the base commit", *b.run.ExitCode)
 		}
@@ -137,23 +139,22 @@ func (x *run) baselineNote(v verifyOutcome) string {
 	return ""
 }
 
-func (x *run) sumUp(green, ran int) Tests {
-	total := len(x.plan.Verify)
+func sumUp(p *plan.Plan, verified []verifyOutcome, green, ran int, r *report) document.Tests {
+	total := len(p.Verify)
 	if ran == 0 {
-		if total > 0 || x.plan.Mode != ModeCommand {
-			x.findings.add(note, Issue{Type: IssueUnclearRequirement, Code: "no_tests_ran",
-				Description: "no command was measured in a fresh box", SuggestedAction: "name commands in acceptance_criteria or suggested_commands"})
+		if total > 0 || p.Mode != document.ModeCommand {
+			r.add(issue(document.CodeNoTestsRan, "no command was measured in a fresh box"))
 		}
-		return Tests{Details: "no command was measured"}
+		return document.Tests{Details: "no command was measured"}
 	}
 	passed := green == total
 	details := []string{fmt.Sprintf("%d of %d commands as expected in a fresh box", green, total)}
-	for _, v := range x.verified {
+	for _, v := range verified {
 		if !v.passed() {
 			details = append(details, fmt.Sprintf("%q %s", v.Command, exitText(v.run.ExitCode)))
 		}
 	}
-	return Tests{Passed: &passed, Details: strings.Join(details, "; ")}
+	return document.Tests{Passed: &passed, Details: strings.Join(details, "; ")}
 }
 
 func exitText(code *int) string {

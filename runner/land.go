@@ -9,80 +9,86 @@ import (
 	"syscall"
 
 	"sandboxrun/gitdiff"
+	"sandboxrun/gitdiff/land"
+	"sandboxrun/runner/document"
+	"sandboxrun/runner/excerpt"
 )
 
-// Issue codes of a landing that was not to be.
-const (
-	CodeLandRefused  = "land_refused"      // the change attacks whoever checks it out, or git refuses it
-	CodeRepoLocked   = "repo_locked"       // another git process holds the branch's lock, or left it behind
-	CodeRefExists    = "ref_exists"        // branches of both names are there
-	CodeRefConflict  = "ref_conflict"      // the branch cannot be made beside another one
-	CodeRepoReadOnly = "repo_not_writable" // the user's repository cannot be written to
-)
+// skipLand says that nothing is to be landed: nothing changed, nobody wants it,
+// the run failed, a person stopped it (its patch stays for "apply"), or the
+// change may hold secrets.
+func skipLand(x *run) bool {
+	return !x.change.any() || x.plan.Land != document.LandBranch || x.report.interrupted || x.change.leaks.found || x.status() == document.StatusFailed
+}
 
-// phaseLand is the one phase that writes into the user's repository.
-const phaseLand = "land"
-
-// land gives the captured tree one new ref in the user's repository: named
+// landChange is the phase land: it gives the captured tree one new ref in the user's repository: named
 // after the task, or after the run when the task's name is taken. What keeps
 // the branch from being made is an issue; the change stays in the run's patch.
-func (x *run) land(ctx context.Context) error {
-	if len(x.refused) > 0 {
-		x.unlanded(IssueConflict, CodeLandRefused, "no branch was made: "+refusals(x.refused),
-			"have the change mended; land.permit in the configuration lets links and names like these land")
+func landChange(ctx context.Context, x *run) error {
+	if len(x.change.refused) > 0 {
+		x.report.add(issue(document.CodeLandRefused, "no branch was made: "+refusals(x.change.refused)).
+			withAction("have the change mended; land.permit in the configuration lets links and names like these land"))
 		return nil
 	}
 	var err error
 	for _, id := range []string{x.taskID, x.id} {
-		var branch string
-		if branch, err = gitdiff.BranchName(id); err != nil {
+		var ref, commit string
+		if ref, err = land.BranchName(id); err != nil {
 			return fmt.Errorf("land: %w", err)
 		}
-		x.commit, err = x.repo.Land(ctx, x.objects, gitdiff.Landing{
-			Branch: branch, Parent: x.base, Tree: x.snapshot.Tree, Message: x.message(), Trailers: x.trailers(), When: x.started,
+		commit, err = land.Land(ctx, x.repo, x.trees.objects, land.Landing{
+			Branch: ref, Parent: x.base, Tree: x.change.snapshot.Tree, Message: x.message(), Trailers: x.trailers(), When: x.started,
+			Journal: x.record.steps.Watch,
 		})
-		if x.commit != "" {
-			x.branch = branch
+		if commit != "" {
+			x.landed = landing{commit: commit, ref: ref}
 		}
-		if left := (*gitdiff.LitterError)(nil); errors.As(err, &left) {
+		if left := (*land.LitterError)(nil); errors.As(err, &left) {
 			return &cleanupError{what: leftLanding, err: left.Err}
 		}
 		if err == nil {
 			return nil
 		}
-		if !errors.Is(err, gitdiff.ErrRefExists) {
+		if !errors.Is(err, land.ErrRefExists) {
 			break
 		}
 	}
-	return x.failLanding(fmt.Errorf("land: %w", err))
-}
-
-// failLanding turns what a person can mend in the repository into an issue.
-func (x *run) failLanding(err error) error {
-	var conflict *gitdiff.RefConflictError
-	again := fmt.Sprintf("; \"sandboxrun apply %s\" brings the change into the working tree", x.id)
-	switch {
-	case errors.Is(err, gitdiff.ErrRefused):
-		x.refusedByGit = true
-		x.unlanded(IssueConflict, CodeLandRefused, err.Error(), "have the change mended")
-	case errors.Is(err, gitdiff.ErrRefLocked):
-		x.unlanded(IssueEnv, CodeRepoLocked, err.Error(), "if no git process is running there, remove the lock file"+again)
-	case errors.Is(err, gitdiff.ErrRefExists):
-		x.unlanded(IssueConflict, CodeRefExists, err.Error(), "choose another task_id"+again)
-	case errors.As(err, &conflict):
-		x.unlanded(IssueConflict, CodeRefConflict, err.Error(), fmt.Sprintf("rename the branch %s%s", shortBranch(conflict.With), again))
-	case diskFull(err):
-		x.unlanded(IssueEnv, "disk_limit", err.Error(), "free space on the disk of the repository"+again)
-	case errors.Is(err, fs.ErrPermission), errors.Is(err, syscall.EROFS):
-		x.unlanded(IssueEnv, CodeRepoReadOnly, err.Error(), "let this user write to the repository, or set land to none"+again)
-	default:
+	err = fmt.Errorf("land: %w", err)
+	i, known := landingIssue(x.id, err)
+	if !known {
 		return err
 	}
+	if x.change.refusedByGit = errors.Is(err, land.ErrRefused); x.change.refusedByGit {
+		x.report.refuse(document.Refusal{Code: document.CodeLandRefused, Description: err.Error()})
+	}
+	x.report.add(i)
 	return nil
 }
 
-func (x *run) unlanded(kind IssueType, code, what, action string) {
-	x.findings.add(flaw, Issue{Type: kind, Code: code, Description: what, SuggestedAction: action})
+// landingIssue is the issue of a landing that a person can make possible in the
+// repository; known is false for other failures.
+func landingIssue(run string, err error) (i found, known bool) {
+	var conflict *land.ConflictError
+	again := fmt.Sprintf("; \"sandboxrun apply %s\" brings the change into the working tree", run)
+	failed := func(code string) found {
+		i := issue(code, err.Error())
+		return i.withAction(i.SuggestedAction + again)
+	}
+	switch {
+	case errors.Is(err, land.ErrRefused):
+		return issue(document.CodeLandRefused, err.Error()), true
+	case errors.Is(err, land.ErrRefLocked):
+		return failed(document.CodeRepoLocked), true
+	case errors.Is(err, land.ErrRefExists):
+		return failed(document.CodeRefExists), true
+	case errors.As(err, &conflict):
+		return failed(document.CodeRefConflict).withAction(fmt.Sprintf("rename the branch %s%s", shortBranch(conflict.With), again)), true
+	case diskFull(err):
+		return failed(document.CodeDiskLimit).withSeverity(document.SeverityFlaw).withAction("free space on the disk of the repository" + again), true
+	case errors.Is(err, fs.ErrPermission), errors.Is(err, syscall.EROFS):
+		return failed(document.CodeRepoReadOnly), true
+	}
+	return found{}, false
 }
 
 // refusals names the first findings that keep a change from landing.
@@ -90,27 +96,10 @@ func refusals(list []gitdiff.Finding) string {
 	const named = 3
 	var parts []string
 	for _, f := range list[:min(named, len(list))] {
-		parts = append(parts, fmt.Sprintf("%s %q", f.Code, clip(strings.ToValidUTF8(f.Path, "\ufffd"), 200)))
+		parts = append(parts, fmt.Sprintf("%s %q", f.Code, excerpt.Clip(strings.ToValidUTF8(f.Path, "\ufffd"), 200)))
 	}
 	if more := len(list) - named; more > 0 {
 		parts = append(parts, fmt.Sprintf("%d more", more))
 	}
 	return strings.Join(parts, ", ")
-}
-
-// message is the landed commit's. It holds nothing the agent wrote.
-func (x *run) message() string {
-	return x.secrets.String(x.plan.Objective + "\n\n" + x.plan.NotesForHuman)
-}
-
-// trailers are what the landed commit says about where it comes from.
-func (x *run) trailers() []gitdiff.Trailer {
-	list := []gitdiff.Trailer{{Key: "Task", Value: x.secrets.String(x.taskID)}, {Key: "Run", Value: x.id}, {Key: "Base", Value: x.base.ID}}
-	if x.plan.Session != "" {
-		list = append(list, gitdiff.Trailer{Key: "Session", Value: x.secrets.String(x.plan.Session)})
-	}
-	if x.plan.Agent != nil {
-		list = append(list, gitdiff.Trailer{Key: "Agent", Value: x.plan.Agent.Name})
-	}
-	return list
 }

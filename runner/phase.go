@@ -2,73 +2,125 @@ package runner
 
 import (
 	"context"
-	"slices"
+	"errors"
+	"fmt"
 	"time"
+
+	"sandboxrun/internal/step"
+	"sandboxrun/runner/journal"
+	"sandboxrun/runner/plan"
 )
 
-// phase is one step of a run. Phases without a bound of their own live under
-// the task's clock; those with one are owed to the user whatever happened and
-// so run under it even after a limit or an interruption.
+// phase is one step of a run. Phases without a bound of their own run under the
+// task's clock; those with one are owed to the user whatever happened, and so run
+// under it even after a limit or an interruption.
 type phase struct {
-	name string
-	own  time.Duration
-	skip func(*run) bool // nil: never skipped
-	do   func(*run, context.Context) error
+	name  string
+	bound time.Duration
+	skip  func(*run) bool // nil: never skipped
+	do    func(context.Context, *run) error
 }
 
-// phaseSave is the one phase that only runs of a session have.
-const phaseSave = "save"
+// phaseLand is the one phase that writes into the user's repository.
+const phaseLand = "land"
 
-// Bounds of the phases that outlive the task's clock.
-const (
-	saveBound     = 20 * time.Second
-	closeBound    = 60 * time.Second
-	snapshotBound = 5 * time.Minute
-	judgeBound    = 30 * time.Second
-	landBound     = 2 * time.Minute
+// phases is the whole of a run, in order; settle follows. Save, of a session only,
+// comes before close because the conversation is in the box; close comes before
+// snapshot so that nothing can change the tree under the reader; snapshot before
+// verify so that what tests write never counts; verify in a fresh box so that
+// nothing the agent left behind influences a verdict; judge before land so that
+// every verdict is known by then. Each phase has the file of its name.
+var phases = []phase{
+	{name: "checkout", do: checkout},
+	{name: "open", skip: skipAfterFailure, do: open},
+	{name: "prepare", skip: skipAfterFailure, do: prepare},
+	{name: "agent", skip: skipAfterFailure, do: work},
+	{name: plan.PhaseSave, bound: plan.SaveBound, skip: skipSave, do: save},
+	{name: "close", bound: plan.CloseBound, skip: noBox, do: closeBox},
+	{name: "snapshot", bound: plan.SnapshotBound, skip: skipSnapshot, do: snapshot},
+	{name: "verify", skip: skipVerify, do: verify},
+	{name: "judge", bound: plan.JudgeBound, do: judge},
+	{name: phaseLand, bound: plan.LandBound, skip: skipLand, do: landChange},
+}
+
+// skipAfterFailure says that an earlier phase failed, so that further work is
+// pointless.
+func skipAfterFailure(x *run) bool { return x.report.stopped }
+
+// runPhase runs one phase under its clock and records how it went.
+func (x *run) runPhase(ctx, work context.Context, ph phase) {
+	began := time.Now()
+	x.record.log.emit(ph.name, journal.PhaseStarted{})
+	pctx, cancel := work, context.CancelFunc(func() {})
+	if ph.bound > 0 {
+		pctx, cancel = teardown(ctx, ph.name, ph.bound)
+	}
+	err := context.Cause(pctx)
+	if err == nil {
+		err = withCause(pctx, ph.do(pctx, x))
+	}
+	cancel()
+	ended := journal.PhaseEnded{DurationMS: time.Since(began).Milliseconds()}
+	x.report.timing[ph.name] = ended.DurationMS
+	if err != nil {
+		ended.Error = err.Error()
+		x.report.fail(ph.name, err)
+	}
+	x.record.log.emit(ph.name, ended)
+	x.record.log.sync()
+}
+
+// withCause adds what ended ctx to an error that says no more than that ctx ended:
+// not every library reports the cause.
+func withCause(ctx context.Context, err error) error {
+	cause := context.Cause(ctx)
+	if cause == nil || errors.Is(err, cause) || !errors.Is(err, context.Canceled) && !errors.Is(err, context.DeadlineExceeded) {
+		return err
+	}
+	return fmt.Errorf("%w: %w", err, cause)
+}
+
+// teardown returns a context for work that must be done although ctx may have
+// ended: removing, capturing, landing, recording. It keeps the values of ctx but
+// not its end, and has a bound of its own whose cause names what overran.
+func teardown(ctx context.Context, what string, bound time.Duration) (context.Context, context.CancelFunc) {
+	return context.WithTimeoutCause(context.WithoutCancel(ctx), bound,
+		fmt.Errorf("%s took longer than %s", what, bound))
+}
+
+// What a run makes and removes besides what the engine and git do for it.
+var (
+	stepNewSession  = step.Define("session/make")
+	stepBindSession = step.Define("session/bind")
+	stepJournal     = step.Define("run/journal")
+	stepPlan        = step.Define("run/plan")
+	stepStore       = step.Define("store/open")
+	stepDirt        = step.Define("dirt/look")
+	stepTunnel      = step.Define("tunnel/open")
+	stepSetup       = step.Define("setup")
+	stepRecall      = step.Define("talk/restore")
+	stepTurn        = step.Define("agent/turn")
+	stepWork        = step.Define("work/command")
+	stepTalk        = step.Define("talk/keep")
+	stepSnapshot    = step.Define("tree/snapshot")
+	stepPatch       = step.Define("patch/write")
+	stepVerify      = step.Define("verify/command")
+	stepTree        = step.Define("tree/remove")
+	stepSessionTree = step.Define("session/tree")
+	stepTrees       = step.Define("run/trees")
+	stepSession     = step.Define("session/write")
+	stepLeave       = step.Define("session/leave")
 )
 
-// phases is the whole of a run, in order. Save, of a session only, comes before
-// close because the conversation lives in the box; close comes before snapshot so that
-// nothing can change the tree under the reader; snapshot before verify so that
-// the litter of tests never counts; verify in a fresh box so that nothing the
-// agent left behind colours a verdict.
-var phases = []phase{
-	{name: "checkout", do: (*run).checkout},
-	{name: "open", skip: (*run).broken, do: (*run).open},
-	{name: "prepare", skip: (*run).broken, do: (*run).prepare},
-	{name: "agent", skip: (*run).broken, do: (*run).work},
-	{name: phaseSave, own: saveBound, skip: (*run).unsaved, do: (*run).save},
-	{name: "close", own: closeBound, skip: (*run).boxless, do: (*run).closeBox},
-	{name: "snapshot", own: snapshotBound, skip: (*run).treeless, do: (*run).capture},
-	{name: "verify", skip: (*run).unverifiable, do: (*run).verify},
-	{name: "judge", own: judgeBound, skip: (*run).unjudgeable, do: (*run).judge},
-	{name: phaseLand, own: landBound, skip: (*run).unlandable, do: (*run).land},
-}
-
-// broken says that an earlier phase failed so that further work is pointless.
-func (x *run) broken() bool { return x.findings.stopped }
-
-func (x *run) boxless() bool { return x.box == nil }
-
-// boxLeft says that a box of this run may still be there: the working one, or
-// one whose removal could not be confirmed.
-func (x *run) boxLeft() bool { return x.box != nil || slices.Contains(x.cleanup, leftBox) }
-
-// treeless says that there is no tree to capture. A tree whose box could not
-// be removed is not captured: it may still change under the reader.
-func (x *run) treeless() bool { return x.tree == nil || x.boxLeft() }
-
-func (x *run) unverifiable() bool {
-	return x.snapshot == nil || x.findings.halted() || len(x.plan.Verify) == 0
-}
-
-func (x *run) unjudgeable() bool { return x.diff == nil }
-
-// unlandable says that nothing is to be landed: nothing changed, nobody asked,
-// the run failed, a person stopped it (its patch stays for "apply"), or the
-// change may hold secrets.
-func (x *run) unlandable() bool {
-	return x.diff == nil || len(x.diff.Changes) == 0 || x.plan.Land != LandBranch ||
-		x.findings.interrupted || x.leaks.found || x.status() == StatusFailed
-}
+// What a later runner does for dead ones.
+var (
+	stepReapBoxes    = step.Define("reap/boxes")
+	stepReapTrees    = step.Define("reap/trees")
+	stepReapLanding  = step.Define("reap/landing")
+	stepReapChange   = step.Define("reap/change")
+	stepReapDiscard  = step.Define("reap/discard")
+	stepReapSession  = step.Define("reap/session")
+	stepReapStrays   = step.Define("reap/strays")
+	stepReapSessions = step.Define("reap/sessions")
+	stepReapSweep    = step.Define("reap/sweep")
+)

@@ -4,12 +4,14 @@ import (
 	"context"
 	"errors"
 
-	"sandboxrun/runner/step"
+	"sandboxrun/internal/step"
 )
 
 // prepare runs the setup commands in the working box.
-func (x *run) prepare(ctx context.Context) error {
-	return step.Do(ctx, stepSetup, roleAgent, func() error { return x.setup(ctx, x.box, "prepare") })
+func prepare(ctx context.Context, x *run) error {
+	step.Before(stepSetup)
+	defer step.After(stepSetup)
+	return x.setup(ctx, x.boxes.working, "prepare")
 }
 
 // setup runs the task's setup commands in a box with the allow-list open, and

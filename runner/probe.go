@@ -10,7 +10,10 @@ import (
 	"github.com/google/uuid"
 
 	"sandboxrun/agents"
-	"sandboxrun/gitdiff"
+	"sandboxrun/gitdiff/workspace"
+	"sandboxrun/runner/config"
+	"sandboxrun/runner/document"
+	"sandboxrun/runner/plan"
 	"sandboxrun/sandbox/egress"
 )
 
@@ -35,7 +38,7 @@ func (e *ProbeError) Unwrap() error { return e.Err }
 func (r *Runner) Probe(ctx context.Context, name string) (version string, err error) {
 	a, ok := agents.Lookup(name)
 	if !ok {
-		return "", &InputError{Message: agentProblem(name), Hint: "sandboxrun agents list"}
+		return "", &document.InputError{Message: document.AgentProblem(name), Hint: "sandboxrun agents list"}
 	}
 	prober, ok := a.(agents.Prober)
 	if !ok {
@@ -61,32 +64,34 @@ func (r *Runner) Probe(ctx context.Context, name string) (version string, err er
 	if err != nil {
 		return "", errors.Join(err, dir.Discard())
 	}
-	x := &run{ready: &ready{engine: engine, treeUser: owner}, r: r, plan: plan, id: dir.ID(), dir: dir, token: egress.NewToken(), log: newLog(journal, nil)}
+	log := newLog(journal, nil)
+	rep := newReport(log, plan.Box.Limits.OutputBytes)
+	bs := boxes{o: r.o, plan: plan.Box, owner: r.o.State.Owner(dir.ID()), engine: engine, token: egress.NewToken(), log: log, report: &rep}
 	defer func() {
-		err = errors.Join(err, x.log.close())
-		if !x.boxLeft() {
-			err = errors.Join(err, r.o.State.RemoveTrees(x.id), dir.Discard())
+		err = errors.Join(err, log.close())
+		if !bs.left() {
+			err = errors.Join(err, r.o.State.RemoveTrees(dir.ID()), dir.Discard())
 		}
 	}()
 	ctx, cancel := context.WithTimeoutCause(ctx, probeBound, fmt.Errorf("no answer within %s", probeBound))
 	defer cancel()
-	tree := r.o.State.TreeDir(x.id, "probe")
+	tree := r.o.State.TreeDir(dir.ID(), "probe")
 	if err := errors.Join(os.MkdirAll(tree, 0o700), os.Lchown(tree, owner.UID, owner.GID)); err != nil {
 		return "", fmt.Errorf("probe %s: make tree: %w", name, err)
 	}
-	b, err := x.openBox(ctx, "probe", gitdiff.Mount{Dir: tree}, nil)
+	b, err := bs.open(ctx, "probe", workspace.Mount{Dir: tree}, nil)
 	if err != nil {
 		return "", err
 	}
 	defer func() {
-		if cerr := x.discard(ctx, b, nil); cerr != nil {
-			x.cleanup = append(x.cleanup, leftBox)
+		if cerr := b.discard(ctx); cerr != nil {
+			rep.left = append(rep.left, leftBox)
 			err = errors.Join(err, cerr)
 		}
 	}()
 	info := a.Info()
 	version, err = prober.Probe(ctx, b, agents.Turn{
-		Wire: info.Wires[0], BaseURL: egress.BrokerURL(info.Providers[0]), Token: x.token, SessionID: uuid.NewString(), Dial: b.gate.Dial,
+		Wire: info.Wires[0], BaseURL: egress.BrokerURL(info.Providers[0]), Token: bs.token, SessionID: uuid.NewString(), Dial: b.gate.Dial,
 	})
 	if err != nil {
 		return "", &ProbeError{Agent: name, Err: err}
@@ -95,8 +100,8 @@ func (r *Runner) Probe(ctx context.Context, name string) (version string, err er
 }
 
 // probePlan is the box of a probe: the user's own, with nothing to reach.
-func probePlan(c Config) *Plan {
-	p := planBox(c.Box, c.Limits, map[string]string{})
+func probePlan(c config.Config) *plan.Plan {
+	p := plan.BoxesOf(c.Box, c.Limits, map[string]string{})
 	p.SetupAllow = []string{}
-	return &Plan{Box: p}
+	return &plan.Plan{Box: p}
 }

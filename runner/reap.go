@@ -6,11 +6,12 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"slices"
 	"time"
 
 	"sandboxrun/gitdiff"
-	"sandboxrun/runner/step"
+	"sandboxrun/gitdiff/workspace"
+	"sandboxrun/internal/step"
+	"sandboxrun/runner/state"
 )
 
 // ReapReport lists what was cleared away.
@@ -19,10 +20,6 @@ type ReapReport struct {
 	Removed []string `json:"removed"` // boxes and volumes of dead runs
 }
 
-// answerPatience is how long an engine may take to do what a runner asked for
-// that died before the answer came. An engine does not notice that.
-const answerPatience = 5 * time.Second
-
 // Reap settles every run whose runner died and removes every box, volume and
 // tree that belongs to no live run of this state directory. It may die at any
 // point and be called again.
@@ -30,26 +27,33 @@ func (r *Runner) Reap(ctx context.Context) (report ReapReport, err error) {
 	report = ReapReport{Runs: []string{}, Removed: []string{}}
 	// Locked before the engine is asked: a run that dies after that has boxes
 	// nobody has looked for, and is settled another time.
-	dead, err := r.o.State.takeDead()
+	dead, err := r.o.State.TakeDead()
 	if err != nil {
 		return report, err
 	}
-	defer func() { err = errors.Join(err, unlockAll(dead)) }()
+	defer func() { err = errors.Join(err, state.UnlockAll(dead)) }()
 	report.Removed, err = r.reapBoxes(ctx, dead)
 	if err != nil {
 		return report, fmt.Errorf("reap boxes: %w", err)
 	}
 	runs, err := r.settleDead(ctx, dead)
 	report.Runs = append(report.Runs, runs...)
-	return report, errors.Join(err,
-		step.Bare(stepReapStrays, r.removeStrays),
-		step.Bare(stepReapSessions, func() error { return r.o.State.sweepSessions(ctx) }),
-		step.Bare(stepReapSweep, r.sweep))
+	step.Before(stepReapStrays)
+	err = errors.Join(err, r.removeStrays())
+	step.After(stepReapStrays)
+	step.Before(stepReapSessions)
+	err = errors.Join(err, r.o.State.SweepSessions(ctx))
+	step.After(stepReapSessions)
+	step.Before(stepReapSweep)
+	err = errors.Join(err, r.sweep())
+	step.After(stepReapSweep)
+	return report, err
 }
 
 // sweep removes what was half-made by whoever died.
 func (r *Runner) sweep() error {
-	return errors.Join(r.o.State.sweep(), r.o.State.sweepFiles(), gitdiff.NewStore(r.o.State.TreesDir()).Sweep())
+	trees := gitdiff.NewStore(r.o.State.TreesDir())
+	return errors.Join(r.o.State.Sweep(), r.o.State.SweepFiles(), trees.Sweep(), workspace.Sweep(trees))
 }
 
 // settleCrashed does what Reap does, but asks the engine only when a crashed
@@ -70,22 +74,25 @@ func (r *Runner) settleCrashed(ctx context.Context) error {
 
 // reapBoxes removes the boxes of dead runs, those that the engine is still
 // making included.
-func (r *Runner) reapBoxes(ctx context.Context, dead []*RunDir) ([]string, error) {
+func (r *Runner) reapBoxes(ctx context.Context, dead []*state.RunDir) ([]string, error) {
 	ours := map[string]bool{}
 	for _, d := range dead {
 		ours[r.o.State.Owner(d.ID())] = true
 	}
 	alive := func(owner string) bool { return !ours[owner] && r.o.State.Alive(owner) }
 	removed := []string{}
-	look := func() error {
+	reap := func() error {
 		gone, err := r.o.Engine.Reap(ctx, alive)
 		removed = append(removed, gone...)
 		return err
 	}
-	if err := step.Bare(stepReapBoxes, look); err != nil {
+	step.Before(stepReapBoxes)
+	err := reap()
+	step.After(stepReapBoxes)
+	if err != nil {
 		return removed, err
 	}
-	wait := pending(dead, removed)
+	wait := state.Pending(dead, removed)
 	if wait <= 0 {
 		return removed, nil
 	}
@@ -96,25 +103,7 @@ func (r *Runner) reapBoxes(ctx context.Context, dead []*RunDir) ([]string, error
 	case <-ctx.Done():
 		return removed, context.Cause(ctx)
 	}
-	return removed, look()
-}
-
-// pending is how long something may still come into being that dead runs asked
-// for and that was not removed.
-func pending(dead []*RunDir, removed []string) time.Duration {
-	var longest time.Duration
-	for _, d := range dead {
-		record, err := d.steps()
-		if err != nil {
-			continue // settling it will say so
-		}
-		for name, asked := range record.asked {
-			if !slices.Contains(removed, name) {
-				longest = max(longest, asked+answerPatience-sinceBoot())
-			}
-		}
-	}
-	return min(longest, answerPatience)
+	return removed, reap()
 }
 
 // removeStrays removes the trees of ended runs. Their boxes are already gone.
@@ -128,17 +117,17 @@ func (r *Runner) removeStrays() error {
 
 // settleRuns gives every crashed run a result. Its boxes are already gone.
 func (r *Runner) settleRuns(ctx context.Context) ([]string, error) {
-	dead, err := r.o.State.takeDead()
+	dead, err := r.o.State.TakeDead()
 	if err != nil {
 		return nil, err
 	}
 	done, err := r.settleDead(ctx, dead)
-	return done, errors.Join(err, unlockAll(dead))
+	return done, errors.Join(err, state.UnlockAll(dead))
 }
 
 // settleDead gives runs whose locks are held a result. One that cannot be
 // settled keeps none of the others from it.
-func (r *Runner) settleDead(ctx context.Context, dead []*RunDir) (done []string, err error) {
+func (r *Runner) settleDead(ctx context.Context, dead []*state.RunDir) (done []string, err error) {
 	for _, d := range dead {
 		if ctx.Err() != nil {
 			return done, errors.Join(err, context.Cause(ctx))
@@ -156,11 +145,11 @@ func (r *Runner) settleDead(ctx context.Context, dead []*RunDir) (done []string,
 
 // unbegun says of a dead run that it had not even a plan, as handshakes with an
 // agent have none: nobody was told of it and nothing was done to a repository.
-func unbegun(d *RunDir) (bool, error) {
-	_, err := os.Stat(d.path("plan.json"))
+func unbegun(d *state.RunDir) (bool, error) {
+	_, err := os.Stat(d.Path("plan.json"))
 	if !errors.Is(err, fs.ErrNotExist) {
 		return false, err
 	}
-	record, err := d.steps()
-	return record.base.ID == "", err
+	record, err := d.Steps()
+	return record.Base.ID == "", err
 }

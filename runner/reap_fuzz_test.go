@@ -5,6 +5,9 @@ import (
 	"io/fs"
 	"os"
 	"testing"
+
+	"sandboxrun/runner/state"
+	"sandboxrun/schemas/closed"
 )
 
 // FuzzCrashedRun settles a run that died and left any bytes behind. A run with a
@@ -20,7 +23,7 @@ func FuzzCrashedRun(f *testing.F) {
 	f.Add(plan, []byte(event), []byte(`{"task_id":"t","status":"success","summary":"","git":{},"ended_at":"2026-05-04T11:00:00Z"}`))
 	f.Add([]byte(nil), []byte(nil), []byte("[]"))
 	f.Fuzz(func(t *testing.T, plan, events, result []byte) {
-		st, err := OpenState(t.TempDir())
+		st, err := state.Open(t.TempDir())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -32,11 +35,11 @@ func FuzzCrashedRun(f *testing.F) {
 			if len(data) == 0 {
 				continue
 			}
-			if err := os.WriteFile(d.path(name), data, 0o600); err != nil {
+			if err := os.WriteFile(d.Path(name), data, 0o600); err != nil {
 				t.Fatal(err)
 			}
 		}
-		if err := d.unlock(); err != nil {
+		if err := d.Unlock(); err != nil {
 			t.Fatal(err)
 		}
 		r := New(Options{State: st})
@@ -49,13 +52,13 @@ func FuzzCrashedRun(f *testing.F) {
 		case len(result) == 0 && settled != (rerr == nil):
 			t.Errorf("settled %v, result %v", settled, rerr)
 		case len(plan)+len(result) == 0:
-			if _, err := os.Stat(d.dir()); !errors.Is(err, fs.ErrNotExist) {
+			if _, err := os.Stat(d.Dir()); !errors.Is(err, fs.ErrNotExist) {
 				t.Errorf("a run that never began was kept: %v", err)
 			}
 		case len(result) == 0 && !settled && err == nil:
 			t.Error("neither settled nor refused")
 		case settled:
-			if err := ValidateDocument("result", after); err != nil {
+			if err := closed.Validate("result", after); err != nil {
 				t.Errorf("plan %q: %v", plan, err)
 			}
 		}

@@ -1,6 +1,7 @@
 package runner
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -9,24 +10,19 @@ import (
 	"strings"
 	"time"
 
-	"sandboxrun/gitdiff"
+	"sandboxrun/gitdiff/change"
+	"sandboxrun/runner/document"
 	"sandboxrun/runner/leak"
 )
 
-// Bounds of the search for secrets in a change. What could not be looked at in
+// Bounds of the search for secrets in a change. What could not be searched in
 // time does not land.
 const (
 	scanBound   = 60 * time.Second
 	scanPiece   = 1 << 20 // of what is not compared by line, in bytes
 	maxLeaks    = 20      // places an issue each; further ones are counted
-	maxTold     = 1000    // places that are told apart
+	maxSeen     = 1000    // places that are compared with each other
 	leakOverlap = 8 << 10 // of two pieces, in bytes
-)
-
-// Issue codes of the search.
-const (
-	CodeSecretInDiff   = "secret_in_diff"         // the change holds a secret, or what looks like one
-	CodeScanIncomplete = "secret_scan_incomplete" // not all of the change was looked at
 )
 
 // errScanBound ends a search that takes too long.
@@ -45,8 +41,8 @@ type leaks struct {
 // rules of package leak. Whatever is found keeps the change from landing. Only
 // the user's configuration can allow something that a rule finds; nothing can
 // allow a known value.
-func (x *run) scan(ctx context.Context) error {
-	if x.leaks.scanned {
+func (c *captured) scan(ctx context.Context, policy scanPolicy, report *findings) error {
+	if c.leaks.scanned {
 		return nil
 	}
 	rules, err := leak.Default()
@@ -55,22 +51,19 @@ func (x *run) scan(ctx context.Context) error {
 	}
 	ctx, cancel := context.WithTimeoutCause(ctx, scanBound, errScanBound)
 	defer cancel()
-	s := &secretScan{x: x, rules: rules, told: map[string]bool{}}
-	err = x.diff.EachAddition(ctx, func(a gitdiff.Addition) error { return s.addition(ctx, a) })
-	x.leaks.scanned = true
-	if n := x.leaks.count - maxLeaks; n > 0 {
-		x.findings.add(flaw, Issue{Type: IssueConflict, Code: CodeSecretInDiff, Description: fmt.Sprintf("%d further places hold or look like secrets", n),
-			SuggestedAction: "do not use the change before all of them are gone"})
+	s := &secretScan{leaks: &c.leaks, policy: policy, report: report, rules: rules, seen: map[string]bool{}}
+	err = c.diff.EachAddition(ctx, func(a change.Addition) error { return s.addition(ctx, a) })
+	c.leaks.scanned = true
+	if n := c.leaks.count - maxLeaks; n > 0 {
+		report.add(issue(document.CodeSecretInDiff, fmt.Sprintf("%d further places hold or look like secrets", n)))
 	}
 	if errors.Is(err, errScanBound) {
-		x.leaks.found = true
-		x.findings.add(flaw, Issue{Type: IssueConflict, Code: CodeScanIncomplete,
-			Description:     "the change was not searched for secrets as a whole: " + err.Error(),
-			SuggestedAction: "the change did not land; look through the patch yourself, or make the change smaller"})
+		c.leaks.found = true
+		report.add(issue(document.CodeScanIncomplete, "the change was not searched for secrets as a whole: "+err.Error()))
 		return nil
 	}
 	if err != nil {
-		x.leaks.found = true
+		c.leaks.found = true
 		return fmt.Errorf("search change for secrets: %w", err)
 	}
 	return nil
@@ -78,16 +71,18 @@ func (x *run) scan(ctx context.Context) error {
 
 // secretScan is one search through a change.
 type secretScan struct {
-	x     *run
-	rules *leak.Rules
-	told  map[string]bool // by path and what; pieces of a file overlap
+	leaks  *leaks
+	policy scanPolicy
+	report *findings
+	rules  *leak.Rules
+	seen   map[string]bool // by path and description; pieces of a file overlap
 }
 
-func (s *secretScan) addition(ctx context.Context, a gitdiff.Addition) error {
-	if name, _ := s.x.secrets.Find([]byte(a.Name)); name != "" {
-		s.tellKnown(a.Path, "its name", name)
+func (s *secretScan) addition(ctx context.Context, a change.Addition) error {
+	if name, _ := s.policy.secrets.Find([]byte(a.Name)); name != "" {
+		s.reportKnown(a.Path, "its name", name)
 	}
-	if a.Type == gitdiff.Added {
+	if a.Type == change.Added {
 		if err := s.name(ctx, a); err != nil {
 			return err
 		}
@@ -96,8 +91,9 @@ func (s *secretScan) addition(ctx context.Context, a gitdiff.Addition) error {
 		if err := s.text(ctx, a, run.First, run.Text); err != nil {
 			return err
 		}
-		if name, at := s.x.secrets.Find([]byte(run.Text)); name != "" {
-			s.tellKnown(a.Path, fmt.Sprintf("line %d", run.First+strings.Count(run.Text[:at], "\n")), name)
+		plain := withoutNUL(run.Text)
+		if name, at := s.policy.secrets.Find([]byte(plain)); name != "" {
+			s.reportKnown(a.Path, fmt.Sprintf("line %d", run.First+strings.Count(plain[:at], "\n")), name)
 		}
 	}
 	if a.Open != nil {
@@ -106,43 +102,93 @@ func (s *secretScan) addition(ctx context.Context, a gitdiff.Addition) error {
 	return nil
 }
 
-// name holds a new path against the rules, as a path and as text.
-func (s *secretScan) name(ctx context.Context, a gitdiff.Addition) error {
+// name compares a new path with the rules, as a path and as text.
+func (s *secretScan) name(ctx context.Context, a change.Addition) error {
 	rule, err := s.rules.Path(a.Path)
 	if err != nil {
 		return err
 	}
 	if rule != "" {
-		s.tellRule(a.Path, "its name", leak.Named(rule, a.Path))
+		s.reportRule(a.Path, "its name", leak.Named(rule, a.Path))
 	}
 	hits, err := s.rules.Scan(ctx, a.Path, a.Path)
 	for _, h := range hits {
-		s.tellRule(a.Path, "its name", h)
+		s.reportRule(a.Path, "its name", h)
 	}
 	return err
 }
 
-// text holds text of a file against the rules. What the file held before the
-// change is not the change's doing.
-func (s *secretScan) text(ctx context.Context, a gitdiff.Addition, first int, text string) error {
+// text compares text of a file with the rules. What the file held before the
+// change is no part of the change.
+func (s *secretScan) text(ctx context.Context, a change.Addition, first int, text string) error {
+	if plain := withoutNUL(text); len(plain) < len(text) {
+		if err := s.text(ctx, a, first, plain); err != nil {
+			return err
+		}
+	}
 	hits, err := s.rules.Scan(ctx, a.Path, text)
 	for _, h := range hits {
 		if !h.In(a.Old) {
-			s.tellRule(a.Path, fmt.Sprintf("line %d", first+h.Line-1), h)
+			s.reportRule(a.Path, fmt.Sprintf("line %d", first+h.Line-1), h)
 		}
 	}
 	return err
 }
 
-// whole searches content that is not compared by line: for known values all of
-// it, for what rules find only a text that is too large for a comparison.
-func (s *secretScan) whole(ctx context.Context, a gitdiff.Addition) (err error) {
+// withoutNUL is a text without its NUL bytes. They hide a value from a search
+// and not from most programs that read it; in UTF-16 every other byte of an
+// ordinary value is one.
+func withoutNUL(text string) string { return strings.ReplaceAll(text, "\x00", "") }
+
+// minRun is the shortest run of printable characters in which a rule could find
+// something, in bytes.
+const minRun = 8
+
+// printableRuns is what of binary content could be written by a person: its runs
+// of printable ASCII, with its NUL bytes and line ends, and a tab for everything
+// between. Rules search it many times faster than the content itself.
+func printableRuns(content []byte) string {
+	out := make([]byte, 0, len(content)/8)
+	begin, printable := len(out), 0
+	end := func() {
+		if printable < minRun {
+			out = out[:begin]
+		}
+		begin, printable = len(out), 0
+	}
+	for _, b := range content {
+		switch {
+		case b >= ' ' && b < 0x7f || b == '\t':
+			printable++
+			out = append(out, b)
+		case b == 0:
+			if printable > 0 {
+				out = append(out, b)
+			}
+		default:
+			end()
+			if b != '\n' {
+				b = '\t'
+			}
+			if n := len(out); b == '\n' || n > 0 && out[n-1] != '\t' {
+				out = append(out, b)
+				begin = len(out)
+			}
+		}
+	}
+	end()
+	return string(out)
+}
+
+// whole searches content that is not compared by line, because git takes it for
+// binary or because it is too large.
+func (s *secretScan) whole(ctx context.Context, a change.Addition) (err error) {
 	in, err := a.Open()
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, in.Close()) }()
-	stream, line := s.x.secrets.Stream(), 1
+	stream, line, where := s.policy.secrets.Stream(), 1, "byte %d"
 	buf := make([]byte, 0, scanPiece)
 	for {
 		if err := context.Cause(ctx); err != nil {
@@ -150,12 +196,18 @@ func (s *secretScan) whole(ctx context.Context, a gitdiff.Addition) (err error) 
 		}
 		kept := len(buf)
 		n, rerr := io.ReadFull(in, buf[kept:cap(buf)])
-		stream.Next(buf[kept : kept+n])
+		fresh := buf[kept : kept+n]
+		if bytes.IndexByte(fresh, 0) >= 0 {
+			fresh, where = bytes.ReplaceAll(fresh, []byte{0}, nil), "byte %d, NUL bytes not counted,"
+		}
+		stream.Next(fresh) // no value holds a NUL byte, so nothing is lost with them
 		buf = buf[:kept+n]
-		if a.Note != "" {
-			if err := s.text(ctx, a, line, string(buf)); err != nil {
-				return err
-			}
+		text := string(buf)
+		if a.Note == "" { // git takes it for binary
+			text = printableRuns(buf)
+		}
+		if err := s.text(ctx, a, line, text); err != nil {
+			return err
 		}
 		if rerr != nil {
 			if !errors.Is(rerr, io.EOF) && !errors.Is(rerr, io.ErrUnexpectedEOF) {
@@ -169,35 +221,35 @@ func (s *secretScan) whole(ctx context.Context, a gitdiff.Addition) (err error) 
 	}
 	stream.Rest()
 	if name, at := stream.Found(); name != "" {
-		s.tellKnown(a.Path, fmt.Sprintf("byte %d", at), name)
+		s.reportKnown(a.Path, fmt.Sprintf(where, at), name)
 	}
 	return nil
 }
 
-func (s *secretScan) tellKnown(path, where, name string) {
-	s.x.leaks.known = true
-	s.tell(path, fmt.Sprintf("%s holds the value of %s", where, name),
+func (s *secretScan) reportKnown(path, where, name string) {
+	s.leaks.known = true
+	s.reportPlace(path, fmt.Sprintf("%s holds the value of %s", where, name),
 		"the change did not land and there is no patch of it; have the work leave the value out, and revoke it if it was ever given away")
 }
 
-func (s *secretScan) tellRule(path, where string, h leak.Hit) {
+func (s *secretScan) reportRule(path, where string, h leak.Hit) {
 	fingerprint := h.Fingerprint()
-	if slices.Contains(s.x.r.o.Config.Land.AllowSecrets, fingerprint) {
+	if slices.Contains(s.policy.allowed, fingerprint) {
 		return
 	}
-	s.tell(path, fmt.Sprintf("%s looks like a secret (rule %s, fingerprint %s)", where, h.Rule, fingerprint),
-		"the change did not land; look at the patch, and if this is no secret, put its fingerprint into land.allow_secrets of the configuration")
+	s.reportPlace(path, fmt.Sprintf("%s looks like a secret (rule %s, fingerprint %s)", where, h.Rule, fingerprint),
+		"the change did not land; inspect the patch, and if this is no secret, put its fingerprint into land.allow_secrets of the configuration")
 }
 
-func (s *secretScan) tell(path, what, action string) {
-	s.x.leaks.found = true
-	if key := path + "\x00" + what; s.told[key] {
+func (s *secretScan) reportPlace(path, what, action string) {
+	s.leaks.found = true
+	if key := path + "\x00" + what; s.seen[key] {
 		return
-	} else if len(s.told) < maxTold {
-		s.told[key] = true
+	} else if len(s.seen) < maxSeen {
+		s.seen[key] = true
 	}
-	if s.x.leaks.count++; s.x.leaks.count > maxLeaks {
+	if s.leaks.count++; s.leaks.count > maxLeaks {
 		return
 	}
-	s.x.findings.add(flaw, Issue{Type: IssueConflict, Code: CodeSecretInDiff, Path: path, Description: what, SuggestedAction: action})
+	s.report.add(issue(document.CodeSecretInDiff, what).withPath(path).withAction(action))
 }

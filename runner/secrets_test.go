@@ -13,16 +13,23 @@ import (
 	"time"
 
 	"sandboxrun/gitdiff"
+	"sandboxrun/gitdiff/change"
 	"sandboxrun/gitdiff/gitdifftest"
-	"sandboxrun/runner/redact"
+	"sandboxrun/internal/redact"
+	"sandboxrun/runner/config"
+	"sandboxrun/runner/document"
+	"sandboxrun/runner/journal"
+	"sandboxrun/runner/plan"
+	"sandboxrun/runner/state"
 	"sandboxrun/sandbox/egress"
+	"sandboxrun/schemas/closed"
 )
 
 const testSecret = "not-a-real-key-0123456789"
 
 func testSecrets(t *testing.T) *redact.Redactor {
 	t.Helper()
-	return HostSecrets(DefaultConfig(), func(name string) string {
+	return config.HostSecrets(config.Default(), func(name string) string {
 		return map[string]string{"ANTHROPIC_API_KEY": " " + testSecret + "\n", "GITHUB_TOKEN": "short"}[name]
 	})
 }
@@ -30,31 +37,26 @@ func testSecrets(t *testing.T) *redact.Redactor {
 // secretRun is a run with a journal and a key, and no box.
 func secretRun(t *testing.T, key egress.KeyFunc) *run {
 	t.Helper()
-	state, err := OpenState(filepath.Join(t.TempDir(), "state"))
+	state, err := state.Open(filepath.Join(t.TempDir(), "state"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	dir, err := state.NewRun()
+	r := New(Options{State: state, Config: config.Default()})
+	x, err := r.newRun(t.Context(), &plan.Plan{Agent: &plan.Agent{Provider: "anthropic"}}, &ready{key: key}, time.Now(), nil)
 	if err != nil {
-		t.Fatal(err)
-	}
-	x := &run{ready: &ready{key: key}, r: New(Options{State: state, Config: DefaultConfig()}), dir: dir, id: dir.ID(), token: egress.NewToken(),
-		plan: &Plan{Agent: &AgentPlan{Provider: "anthropic"}}, timing: map[string]int64{}}
-	if err := x.openJournals(nil); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		if err := errors.Join(x.closeJournals(), dir.unlock()); err != nil {
+		if err := errors.Join(x.record.close(), x.record.dir.Unlock()); err != nil {
 			t.Error(err)
 		}
 	})
-	x.learnSecrets(t.Context())
 	return x
 }
 
-func journal(t *testing.T, x *run) string {
+func eventsOf(t *testing.T, x *run) string {
 	t.Helper()
-	text, err := os.ReadFile(x.dir.EventsPath())
+	text, err := os.ReadFile(x.record.dir.EventsPath())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -65,20 +67,19 @@ func TestAKeyIsKnownBeforeItsFirstRequestAndAfterItWasRenewed(t *testing.T) {
 	t.Parallel()
 	current := testSecret
 	x := secretRun(t, func(context.Context) (egress.Credential, error) { return egress.CredentialOf(current), nil })
-	x.tellUnhidden()
-	x.log.emit("agent", EventSystemMessage, map[string]any{"text": "k " + testSecret + " " + x.token, testSecret: json.RawMessage(`"\u006eot-a-real-key-0123456789"`)})
+	x.record.log.append("agent", "raw", map[string]any{"text": "k " + testSecret + " " + x.boxes.token, testSecret: json.RawMessage(`"\u006eot-a-real-key-0123456789"`)})
 	current = "renewed-" + testSecret[:12]
 	if _, err := x.key(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	x.log.emit("agent", EventSystemMessage, map[string]any{"text": base64.StdEncoding.EncodeToString([]byte(current))})
-	got := journal(t, x)
+	x.record.log.emit("agent", journal.SystemMessage{Text: base64.StdEncoding.EncodeToString([]byte(current))})
+	got := eventsOf(t, x)
 	for line := range strings.SplitSeq(strings.TrimSpace(got), "\n") {
-		if err := ValidateDocument("event", []byte(line)); err != nil {
+		if err := closed.Validate("event", []byte(line)); err != nil {
 			t.Errorf("%v: %s", err, line)
 		}
 	}
-	if strings.Contains(got, "real-key") || strings.Contains(got, x.token) || strings.Count(got, "[redacted:anthropic-key]") != 4 || !strings.Contains(got, "[redacted:placeholder]") {
+	if strings.Contains(got, "real-key") || strings.Contains(got, x.boxes.token) || strings.Count(got, "[redacted:anthropic-key]") != 4 || !strings.Contains(got, "[redacted:placeholder]") {
 		t.Errorf("journal:\n%s", got)
 	}
 }
@@ -86,9 +87,8 @@ func TestAKeyIsKnownBeforeItsFirstRequestAndAfterItWasRenewed(t *testing.T) {
 func TestAKeyTooPlainToBeHiddenIsTold(t *testing.T) {
 	t.Parallel()
 	x := secretRun(t, egress.StaticKey("dummy"))
-	x.tellUnhidden()
-	x.log.emit("agent", EventSystemMessage, map[string]any{"text": "a dummy"})
-	if got := journal(t, x); !strings.Contains(got, "the key of provider anthropic is not kept out of logs and results") || !strings.Contains(got, "a dummy") {
+	x.record.log.emit("agent", journal.SystemMessage{Text: "a dummy"})
+	if got := eventsOf(t, x); !strings.Contains(got, "the key of provider anthropic is not kept out of logs and results") || !strings.Contains(got, "a dummy") {
 		t.Errorf("journal:\n%s", got)
 	}
 }
@@ -96,47 +96,16 @@ func TestAKeyTooPlainToBeHiddenIsTold(t *testing.T) {
 func TestAResultIsTheSameButForItsSecrets(t *testing.T) {
 	t.Parallel()
 	three := 3
-	res := &Result{RunID: "r", Status: StatusPartial, StartedAt: time.Now().UTC(), Timing: map[string]int64{"total": 5}, Logs: []string{},
-		CommandsRun: []CommandRun{{Command: "echo " + testSecret, ExitCode: &three}}, Agent: &AgentResult{Claim: "it is " + testSecret},
-		FilesChanged: []FileChange{{Path: "dir/" + testSecret, Highlights: []string{}}}}
-	got := clean(testSecrets(t), res)
+	res := &document.Result{RunID: "r", Status: document.StatusPartial, StartedAt: time.Now().UTC(), Timing: map[string]int64{"total": 5}, Logs: []string{},
+		CommandsRun: []document.CommandRun{{Command: "echo " + testSecret, ExitCode: &three}}, Agent: &document.AgentResult{Claim: "it is " + testSecret},
+		FilesChanged: []document.FileChange{{Path: "dir/" + testSecret, Highlights: []string{}}}}
+	got := (&record{secrets: testSecrets(t)}).redacted(res)
 	if got.CommandsRun[0].Command != "echo [redacted:ANTHROPIC_API_KEY]" || got.Agent.Claim != "it is [redacted:ANTHROPIC_API_KEY]" ||
 		got.FilesChanged[0].Path != "dir/[redacted:ANTHROPIC_API_KEY]" || *got.CommandsRun[0].ExitCode != 3 || !got.StartedAt.Equal(res.StartedAt) {
 		t.Errorf("result %+v", got)
 	}
-	if same := clean(testSecrets(t), got); same != got {
+	if same := (&record{secrets: testSecrets(t)}).redacted(got); same != got {
 		t.Error("a result without secrets was made anew")
-	}
-}
-
-func TestALogAndItsExcerptHoldNoSecretHoweverItIsWritten(t *testing.T) {
-	t.Parallel()
-	for _, pad := range []int{0, excerptHead - 10, excerptHead + excerptTail + 100} { // across the end of the head, and in the tail
-		path := filepath.Join(t.TempDir(), "log")
-		s, err := NewSpool(path, maxLog)
-		if err != nil {
-			t.Fatal(err)
-		}
-		s.secrets = testSecrets(t).Stream()
-		for _, piece := range []string{strings.Repeat("x", pad), testSecret[:9], testSecret[9:], "\n"} {
-			if n, err := s.Write([]byte(piece)); n != len(piece) || err != nil {
-				t.Fatalf("wrote %d: %v", n, err)
-			}
-		}
-		if _, err := s.Write([]byte(testSecret[:5])); err != nil { // held back, and not lost
-			t.Fatal(err)
-		}
-		if err := s.Close(); err != nil {
-			t.Fatal(err)
-		}
-		text, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		want := strings.Repeat("x", pad) + "[redacted:ANTHROPIC_API_KEY]\nnot-a"
-		if string(text) != want || s.Bytes() != int64(len(want)) || strings.Contains(s.Excerpt(), "key-0123") || !strings.HasSuffix(s.Excerpt(), "\nnot-a") {
-			t.Errorf("pad %d: log %.50q…, %d bytes, excerpt …%q", pad, text, s.Bytes(), s.Excerpt()[max(0, len(s.Excerpt())-60):])
-		}
 	}
 }
 
@@ -165,7 +134,7 @@ func changed(t *testing.T, files map[string]string) *run {
 			t.Error(err)
 		}
 	})
-	if x.diff, err = objects.Diff(t.Context(), before, r.Git("rev-parse", "HEAD^{tree}")); err != nil {
+	if x.change.diff, err = change.Compare(t.Context(), objects, before, r.Git("rev-parse", "HEAD^{tree}")); err != nil {
 		t.Fatal(err)
 	}
 	return x
@@ -180,15 +149,50 @@ func TestALargeTextIsSearchedAsAWhole(t *testing.T) {
 	before, _, _ := strings.Cut(text, token)
 	at := strings.Count(before, "\n")
 	x := changed(t, map[string]string{"big.txt": text})
-	if err := x.writePatch(t.Context()); err != nil {
+	if err := x.change.writePatch(t.Context(), x.record.dir.PatchPath(), x.scanPolicy(), &x.report.findings); err != nil {
 		t.Fatal(err)
 	}
-	issues := x.findings.sorted()
+	issues := x.report.sorted()
 	if len(issues) != 2 || !strings.Contains(issues[0].Description, fmt.Sprintf("line %d looks like a secret (rule github-pat", at+1)) || !strings.Contains(issues[1].Description, "holds the value of") {
 		t.Errorf("issues %+v, want line %d", issues, at+1)
 	}
-	if _, err := os.Stat(x.dir.PatchPath()); !x.leaks.known || !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("leaks %+v, patch: %v", x.leaks, err)
+	if _, err := os.Stat(x.record.dir.PatchPath()); !x.change.leaks.known || !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("leaks %+v, patch: %v", x.change.leaks, err)
+	}
+}
+
+// One NUL byte makes git take a text for binary. It hid the whole file from the
+// rules, and a NUL inside of a value hid that from everything.
+func TestANULByteHidesNoSecret(t *testing.T) {
+	t.Parallel()
+	token := "gh" + "p_" + "w7Kd93nTqLx20VbYpRcE5uJfHs81ZaMgOi6N"
+	wide := func(text string) string { return strings.Join(strings.Split(text, ""), "\x00") + "\x00" }
+	for name, tc := range map[string]struct {
+		text string
+		says string
+	}{
+		"before a token":           {"x\x00\n" + token + "\n", "line 2 looks like a secret (rule github-pat"},
+		"before a known value":     {"x\x00\n" + testSecret + "\n", "holds the value of"},
+		"within a token":           {"x\n" + token[:20] + "\x00" + token[20:] + "\n", "looks like a secret (rule github-pat"},
+		"within a known value":     {"x\n" + testSecret[:9] + "\x00" + testSecret[9:] + "\n", "holds the value of"},
+		"far behind, in a value":   {strings.Repeat("x\n", 5000) + testSecret[:9] + "\x00" + testSecret[9:] + "\n", "line 5001 holds the value of"},
+		"far behind, behind NULs":  {strings.Repeat("x\n", 5000) + strings.Repeat("\x00\x00\x00\n", 100) + testSecret + "\n", "line 5101 holds the value of"},
+		"a token in UTF-16":        {"\xff\xfe" + wide("x\n"+token+"\n"), "looks like a secret (rule github-pat"},
+		"a known value in UTF-16":  {"\xff\xfe" + wide("x\n"+testSecret+"\n"), "holds the value of"},
+		"UTF-16 without its mark":  {wide("x\n" + token + "\n"), "looks like a secret (rule github-pat"},
+		"big-endian without marks": {"\x00" + wide("x\n" + token + "\n")[:2*len(token)+4], "looks like a secret (rule github-pat"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			x := changed(t, map[string]string{"a.txt": tc.text})
+			if err := x.change.scan(t.Context(), x.scanPolicy(), &x.report.findings); err != nil {
+				t.Fatal(err)
+			}
+			issues := x.report.sorted()
+			if len(issues) != 1 || !strings.Contains(issues[0].Description, tc.says) || !x.change.leaks.found {
+				t.Errorf("issues %+v, want one that says %q", issues, tc.says)
+			}
+		})
 	}
 }
 
@@ -197,14 +201,14 @@ func TestAChangeThatCannotBeSearchedInTimeDoesNotLand(t *testing.T) {
 	x := changed(t, map[string]string{"a.txt": "api_key\n"})
 	ctx, cancel := context.WithCancelCause(t.Context())
 	cancel(errScanBound)
-	if err := x.scan(ctx); err != nil {
+	if err := x.change.scan(ctx, x.scanPolicy(), &x.report.findings); err != nil {
 		t.Fatal(err)
 	}
-	if issues := x.findings.sorted(); !x.leaks.found || len(issues) != 1 || issues[0].Code != CodeScanIncomplete {
-		t.Errorf("leaks %+v, issues %+v", x.leaks, issues)
+	if issues := x.report.sorted(); !x.change.leaks.found || len(issues) != 1 || issues[0].Code != document.CodeScanIncomplete {
+		t.Errorf("leaks %+v, issues %+v", x.change.leaks, issues)
 	}
-	x.plan.Land = LandBranch
-	if !x.unlandable() {
+	x.plan.Land = document.LandBranch
+	if !skipLand(x) {
 		t.Error("the change would land")
 	}
 }
@@ -220,10 +224,10 @@ func TestPlacesWithSecretsAreCountedBeyondTheirBound(t *testing.T) {
 		files[strings.Repeat("d", i+1)] = b.String()
 	}
 	x := changed(t, files)
-	if err := x.scan(t.Context()); err != nil {
+	if err := x.change.scan(t.Context(), x.scanPolicy(), &x.report.findings); err != nil {
 		t.Fatal(err)
 	}
-	issues := x.findings.sorted()
+	issues := x.report.sorted()
 	if len(issues) != maxLeaks+1 || issues[maxLeaks].Description != "40 further places hold or look like secrets" {
 		t.Errorf("%d issues, the last %+v", len(issues), issues[len(issues)-1])
 	}

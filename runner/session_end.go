@@ -4,78 +4,83 @@ import (
 	"slices"
 	"time"
 
-	"sandboxrun/gitdiff"
+	"sandboxrun/gitdiff/land"
+	"sandboxrun/internal/step"
+	"sandboxrun/runner/document"
+	"sandboxrun/runner/excerpt"
+	"sandboxrun/runner/state"
 )
 
-// endTree decides on what the next run of the session begins: the landed
+// endSessionTree decides what the next run of the session begins on: the landed
 // commit, so that its branch goes on from this one's; else a commit of the
-// captured tree that is known to the runner's store only; else, where nothing
-// changed or nothing could be captured, what this run began on.
-func (x *run) endTree() {
+// captured tree that only the runner's store has; else, where nothing changed or
+// nothing could be captured, what this run began on.
+func (x *run) endSessionTree() {
 	s := x.session
 	if s == nil || !s.begun {
 		return
 	}
-	s.end = sessionTree(x.base)
-	if x.snapshot == nil || x.snapshot.Tree == x.base.Tree {
+	s.end = state.TreeOf(x.base)
+	snap := x.change.snapshot
+	if snap == nil || snap.Tree == x.base.Tree {
 		return
 	}
-	if x.commit != "" {
-		s.end = SessionTree{Commit: x.commit, Tree: x.snapshot.Tree, Time: x.started.UTC().Truncate(time.Second)}
+	if x.landed.commit != "" {
+		s.end = state.SessionTree{Commit: x.landed.commit, Tree: snap.Tree, Time: x.started.UTC().Truncate(time.Second)}
 		return
 	}
+	const lost = "the files of this run are not kept for the next one: "
 	// A later landing would bring these along as history.
-	if len(x.refused) > 0 || x.refusedByGit {
-		x.loseTalk("the files of this run are not kept for the next one: the change is not such as may land", flaw)
+	if len(x.change.refused) > 0 || x.change.refusedByGit {
+		x.sessionLost(lost+"the change is not such as may land", document.SeverityFlaw)
 		return
 	}
-	if x.leaks.found {
-		x.loseTalk("the files of this run are not kept for the next one: the change may hold secrets", flaw)
+	if x.change.leaks.found {
+		x.sessionLost(lost+"the change may hold secrets", document.SeverityFlaw)
 		return
 	}
-	var c gitdiff.Commit
-	err := x.step(stepSessionTree, s.doc.ID, func() (err error) {
-		c, err = x.objects.StoreCommit(gitdiff.Landing{Parent: x.base, Tree: x.snapshot.Tree, Message: x.message(), Trailers: x.trailers(), When: x.started})
-		return err
-	})
+	step.Before(stepSessionTree)
+	c, err := land.StoreCommit(x.trees.objects, land.Landing{Parent: x.base, Tree: snap.Tree, Message: x.message(), Trailers: x.trailers(), When: x.started})
+	step.After(stepSessionTree)
 	if err != nil {
-		x.loseTalk("the files of this run are not kept for the next one: "+err.Error(), flaw)
+		x.sessionLost(lost+err.Error(), document.SeverityFlaw)
 		return
 	}
-	s.end = sessionTree(c)
+	s.end = state.TreeOf(c)
 }
 
-// endSession adds the run to the line of its session. A run that never had a
-// tree is not part of it.
+// endSession adds the run to its session. A run that never had a tree is not part
+// of it.
 func (x *run) endSession() {
 	s := x.session
 	if s == nil || !s.begun {
 		return
 	}
-	r := SessionRun{RunID: x.id, TaskID: x.taskID, Status: x.status(), Branch: shortBranch(x.branch), RetryOf: s.retryOf, Resumed: s.talk != nil,
-		Begin: sessionTree(x.base), End: s.end, Kept: s.kept != nil, Conversation: s.kept, StartedAt: x.started.UTC(), EndedAt: time.Now().UTC()}
+	r := state.SessionRun{RunID: x.id, TaskID: x.taskID, Status: x.status(), Branch: shortBranch(x.landed.ref), RetryOf: s.retryOf, Resumed: s.conversation != nil,
+		Begin: state.TreeOf(x.base), End: s.end, Kept: s.kept != nil, Conversation: s.kept, StartedAt: x.started.UTC(), EndedAt: time.Now().UTC()}
 	if s.kept == nil {
-		r.Conversation = s.talk
+		r.Conversation = s.conversation
 	}
-	if x.outcome != nil {
-		r.Claim = clip(x.secrets.String(x.outcome.Claim), maxSessionClaim)
+	if x.evidence.outcome != nil {
+		r.Claim = excerpt.Clip(x.record.secrets.String(x.evidence.outcome.Claim), state.MaxSessionClaim)
 	}
 	doc := s.doc
-	doc.Runs = append(slices.Clone(s.line), r)
+	doc.Runs = append(slices.Clone(s.earlier), r)
 	doc.UpdatedAt = r.EndedAt
-	err := x.step(stepSession, s.doc.ID, func() error { return s.dir.write(doc) })
+	step.Before(stepSession)
+	err := s.dir.Write(doc)
+	step.After(stepSession)
 	if err != nil {
-		x.loseTalk("this run is not part of its session, which stays as it was: "+err.Error(), flaw)
+		x.sessionLost("this run is not part of its session, which stays as it was: "+err.Error(), document.SeverityFlaw)
 		return
 	}
 	s.doc = doc
 }
 
-// sessionResult is what the result says of the session; nil without one.
-func (x *run) sessionResult() *SessionResult {
-	s := x.session
+// result is what the result says of the session; nil without one.
+func (s *sessionTurn) result() *document.SessionResult {
 	if s == nil {
 		return nil
 	}
-	return &SessionResult{ID: s.doc.ID, RunIndex: len(s.line) + 1, Resumed: s.talk != nil, RetryOf: s.retryOf}
+	return &document.SessionResult{ID: s.doc.ID, RunIndex: len(s.earlier) + 1, Resumed: s.conversation != nil, RetryOf: s.retryOf}
 }

@@ -5,6 +5,9 @@ import (
 	"strings"
 	"testing"
 
+	"sandboxrun/runner/config"
+	"sandboxrun/runner/document"
+	"sandboxrun/runner/plan"
 	"sandboxrun/sandbox"
 )
 
@@ -26,12 +29,12 @@ func TestARunBelowTheRequiredTierIsAnInputError(t *testing.T) {
 		{sandbox.Info{}, "", sandbox.TierUserns, true}, // an engine that does not say
 		{engine, "runsc", "nonsense", true},
 	} {
-		err := checkTier(tc.engine, BoxPlan{Runtime: tc.runtime, RequireTier: tc.require})
+		err := checkTier(tc.engine, plan.Boxes{Runtime: tc.runtime, RequireTier: tc.require})
 		if (err != nil) != tc.refused {
 			t.Errorf("runtime %q, required %q: %v", tc.runtime, tc.require, err)
 			continue
 		}
-		var bad *InputError
+		var bad *document.InputError
 		if tc.refused && (!errors.As(err, &bad) || bad.Hint == "" || !strings.Contains(bad.Message, string(tc.require))) {
 			t.Errorf("runtime %q, required %q: %#v", tc.runtime, tc.require, err)
 		}
@@ -48,19 +51,19 @@ func (b madeBox) Details() sandbox.BoxDetails { return sandbox.BoxDetails{Runtim
 
 func TestABoxMadeBelowTheRequiredTierIsRefused(t *testing.T) {
 	t.Parallel()
-	x := &run{ready: &ready{engine: sandbox.Info{DefaultRun: "runsc", Runtimes: []string{"runc", "runsc"}}}, plan: &Plan{}}
-	if err := x.keepsTier(madeBox{}); err != nil {
+	bs := &boxes{engine: sandbox.Info{DefaultRun: "runsc", Runtimes: []string{"runc", "runsc"}}}
+	if err := bs.keepsTier(madeBox{}); err != nil {
 		t.Errorf("no demand: %v", err)
 	}
-	x.plan.Box.RequireTier = sandbox.TierRunsc
-	if err := x.keepsTier(madeBox{runtime: "runsc"}); err != nil {
+	bs.plan.RequireTier = sandbox.TierRunsc
+	if err := bs.keepsTier(madeBox{runtime: "runsc"}); err != nil {
 		t.Errorf("as demanded: %v", err)
 	}
 	for name, made := range map[string]sandbox.Sandbox{
 		"another runtime": madeBox{runtime: "runc"}, "no word on the runtime": madeBox{}, "no details": struct{ sandbox.Sandbox }{},
 	} {
 		var policy *sandbox.PolicyError
-		if err := x.keepsTier(made); !errors.As(err, &policy) {
+		if err := bs.keepsTier(made); !errors.As(err, &policy) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -68,12 +71,12 @@ func TestABoxMadeBelowTheRequiredTierIsRefused(t *testing.T) {
 
 func TestNobodyCanAskForLessThanTheConfiguration(t *testing.T) {
 	t.Parallel()
-	task := func(tier string) *Task {
+	task := func(tier string) *document.Task {
 		box := ""
 		if tier != "" {
 			box = `, "box": {"require_tier": "` + tier + `"}`
 		}
-		decoded, err := Decode([]byte(`{"objective": "x", "context": {"repo_root": "/r"}, "execution_mode": "command", "suggested_commands": ["true"]` + box + `}`))
+		decoded, err := document.Decode([]byte(`{"objective": "x", "context": {"repo_root": "/r"}, "execution_mode": "command", "suggested_commands": ["true"]` + box + `}`))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -91,17 +94,17 @@ func TestNobodyCanAskForLessThanTheConfiguration(t *testing.T) {
 		{sandbox.TierRunc, "userns", sandbox.TierRunsc, sandbox.TierRunsc},
 		{sandbox.TierRunc, "runsc", "", sandbox.TierRunsc},
 	} {
-		c := DefaultConfig()
+		c := config.Default()
 		c.Box.RequireTier = tc.config
-		plan, err := Compile(task(tc.task), c, Overrides{RequireTier: tc.flag})
+		plan, err := plan.Compile(task(tc.task), c, plan.Overrides{RequireTier: tc.flag})
 		if err != nil || plan.Box.RequireTier != tc.want {
 			t.Errorf("%+v: %v, %v", tc, plan.Box.RequireTier, err)
 		}
 	}
-	if _, err := Compile(task(""), DefaultConfig(), Overrides{RequireTier: "gvisor"}); err == nil {
+	if _, err := plan.Compile(task(""), config.Default(), plan.Overrides{RequireTier: "gvisor"}); err == nil {
 		t.Error("a flag that is no tier is taken")
 	}
-	if _, err := Decode([]byte(`{"objective": "x", "context": {"repo_root": "/r"}, "execution_mode": "command", "suggested_commands": ["true"], "box": {"require_tier": "none"}}`)); err == nil {
+	if _, err := document.Decode([]byte(`{"objective": "x", "context": {"repo_root": "/r"}, "execution_mode": "command", "suggested_commands": ["true"], "box": {"require_tier": "none"}}`)); err == nil {
 		t.Error("a task's demand that is no tier is taken")
 	}
 }

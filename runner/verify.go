@@ -5,31 +5,37 @@ import (
 	"errors"
 	"fmt"
 
-	"sandboxrun/gitdiff"
-	"sandboxrun/runner/step"
+	"sandboxrun/internal/step"
+	"sandboxrun/runner/document"
+	"sandboxrun/runner/plan"
 )
 
 // verifyOutcome is one command of the verification; a nil ExitCode means that
-// it never got to an end.
+// it did not run to its end.
 type verifyOutcome struct {
-	VerifyCommand
-	run CommandRun
+	plan.VerifyCommand
+	run document.CommandRun
 }
 
 func (v verifyOutcome) passed() bool { return v.run.ExitCode != nil && *v.run.ExitCode == v.ExpectExit }
 
+// skipVerify says that there is nothing to verify, or that no box may be started.
+func skipVerify(x *run) bool {
+	return x.change.snapshot == nil || x.report.halted() || len(x.plan.Verify) == 0
+}
+
 // verify runs the measured commands in a fresh box on exactly the captured
-// tree, and on the base commit too when the task asks for a baseline.
-func (x *run) verify(ctx context.Context) error {
+// tree, and on the base commit too when the task wants a baseline.
+func verify(ctx context.Context, x *run) error {
 	if x.plan.Baseline {
 		out, err := x.measure(ctx, "baseline", x.base.Tree)
-		x.baselines = out
+		x.evidence.baselines = out
 		if err != nil {
 			return err
 		}
 	}
-	out, err := x.measure(ctx, "verify", x.snapshot.Tree)
-	x.verified = out
+	out, err := x.measure(ctx, "verify", x.change.snapshot.Tree)
+	x.evidence.verified = out
 	return err
 }
 
@@ -39,7 +45,7 @@ func (x *run) measure(ctx context.Context, role, tree string) (out []verifyOutco
 	for _, v := range x.plan.Verify {
 		out = append(out, verifyOutcome{VerifyCommand: v})
 	}
-	ws, err := x.openTree(ctx, role, tree)
+	ws, err := x.trees.open(ctx, role, x.under(), tree)
 	if err != nil {
 		return out, err
 	}
@@ -52,30 +58,12 @@ func (x *run) measure(ctx context.Context, role, tree string) (out []verifyOutco
 		return out, err
 	}
 	for i := range out {
-		err = step.Do(ctx, stepVerify, role, func() (err error) {
-			out[i].run, err = x.command(ctx, b, role, out[i].Command)
-			return err
-		})
+		step.Before(stepVerify)
+		out[i].run, err = x.command(ctx, b, role, out[i].Command)
+		step.After(stepVerify)
 		if err != nil {
 			return out, fmt.Errorf("command %q: %w", out[i].Command, err)
 		}
 	}
 	return out, nil
-}
-
-// discard removes a box and its tree; either may be nil.
-func (x *run) discard(ctx context.Context, b *box, ws *gitdiff.Workspace) error {
-	cctx, cancel := teardown(ctx, "removal of a box", closeBound)
-	defer cancel()
-	if b != nil {
-		if err := b.close(cctx); err != nil {
-			return err
-		}
-	}
-	if ws != nil && !x.boxLeft() {
-		if err := x.closeTree(ws); err != nil {
-			return &cleanupError{what: "tree", err: err}
-		}
-	}
-	return nil
 }

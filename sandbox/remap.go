@@ -5,9 +5,10 @@ import (
 	"slices"
 )
 
-// OnMachine returns the user of the engine's machine that u of a box is, to
-// whom the box's tree must belong: another one where the engine remaps users. A
-// *UnavailableError says that this engine lets nobody find out or do that.
+// OnMachine returns the user of the engine's machine that the user u of a box
+// maps to. That user has to own the box's tree; it is another one than u where
+// the engine remaps users. The error is an [*UnavailableError] where the engine
+// does not report the mapping, or where nobody outside could give files away.
 func (i Info) OnMachine(u User) (User, error) {
 	var err error
 	switch {

@@ -1,6 +1,7 @@
 // Package sandbox says what a throwaway box is: the interfaces every engine
-// keeps and the plain data that describes a box. It imports nothing but the
-// standard library; engines live in packages below it.
+// keeps and the plain data that describes a box. Besides the standard library it
+// imports only the names of steps (internal/step); engines live in packages below
+// it.
 package sandbox
 
 import (

@@ -1,5 +1,7 @@
 package sandbox
 
+import "sandboxrun/internal/step"
+
 // Spec describes one box completely. Engines add hardening, never options: a
 // field that is not here cannot be asked for by a task.
 type Spec struct {
@@ -26,6 +28,9 @@ type Spec struct {
 	// secret belongs here: the engine shows it to anyone who asks.
 	Env    []string
 	Limits Limits
+	// Journal is told of StepVolume and StepCreate, before the engine is asked
+	// and after it answered. Nil is told nothing.
+	Journal step.Journal
 }
 
 // User is the numeric identity of every process in a box. Neither number may

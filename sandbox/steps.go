@@ -1,10 +1,9 @@
 package sandbox
 
-import "sandboxrun/runner/step"
+import "sandboxrun/internal/step"
 
-// What an engine makes and removes for a box, as a run's journal of steps has
-// it. The subject of a step is the container's or the volume's name, or the
-// container's id once there is one.
+// Steps of making and removing a box. [Spec.Journal] is told of StepVolume and
+// StepCreate; their subject is the name of the volume or of the container.
 var (
 	StepVolume       = step.Define("box/volume")
 	StepCreate       = step.Define("box/create")

@@ -11,7 +11,9 @@ import (
 
 	"sandboxrun/agents"
 	"sandboxrun/agents/recordings"
+	"sandboxrun/cmd/sandboxrun/render"
 	"sandboxrun/runner"
+	"sandboxrun/runner/document"
 )
 
 // checkView is what agents check prints of one agent.
@@ -74,10 +76,10 @@ func (p *program) agentsCheck(c *cli.Context) error {
 	if c.Bool(jsonFlag.Name) {
 		err = p.printJSON(views)
 	} else {
-		err = table(p.stdout, []string{"AGENT", "PINNED", "IN THE IMAGE", "RECORDED", "HANDSHAKE", "STATE"}, rows)
+		err = render.Table(p.stdout, []string{"AGENT", "PINNED", "IN THE IMAGE", "RECORDED", "HANDSHAKE", "STATE"}, rows)
 	}
 	if err == nil && failed {
-		return exitError(runner.ExitFailed)
+		return exitError(document.ExitFailed)
 	}
 	return err
 }

@@ -3,11 +3,18 @@ package main
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"github.com/urfave/cli/v2"
 
+	"sandboxrun/cmd/sandboxrun/render"
 	"sandboxrun/runner"
+	"sandboxrun/runner/document"
 )
+
+var refusedFlag = &cli.StringSliceFlag{
+	Name: "refused", Usage: "apply the change in spite of refusals with this `CODE`, or \"all\" of them; may be repeated",
+}
 
 func (p *program) applyCommand() *cli.Command {
 	return &cli.Command{
@@ -16,18 +23,22 @@ func (p *program) applyCommand() *cli.Command {
 		ArgsUsage: "RUN",
 		Description: `Writes what the run changed into the files of its repository, without staging or
 committing anything. It refuses, before touching a file, when a file it would
-change differs from the run's base.
+change differs from the run's base, when its path passes a symbolic link or a
+git directory, and when the run's result refuses the change (git.refused); what
+else is wrong with the run is printed first. Symbolic links that lead out of the
+tree are never written.
 
 Examples:
-   sandboxrun apply RUN`,
-		Flags: []cli.Flag{jsonFlag},
+   sandboxrun apply RUN
+   sandboxrun apply --refused constraint_violated RUN`,
+		Flags: []cli.Flag{jsonFlag, refusedFlag},
 		Action: func(c *cli.Context) error {
 			id, err := oneArgument(c, "RUN")
 			if err != nil {
 				return err
 			}
 			return p.withRunner(c, func(ctx context.Context, r *runner.Runner) error {
-				report, err := r.Apply(ctx, id)
+				report, err := r.Apply(ctx, id, runner.ApplyOptions{Override: c.StringSlice(refusedFlag.Name), Before: p.warn})
 				if err != nil {
 					return err
 				}
@@ -35,11 +46,24 @@ Examples:
 					return p.printJSON(report)
 				}
 				for _, f := range report.Files {
-					fmt.Fprintf(p.stdout, "%s\n", printable(f))
+					fmt.Fprintf(p.stdout, "%s\n", render.Printable(f))
 				}
-				_, err = fmt.Fprintf(p.stdout, "applied run %s: %d files\n", printable(report.Run), len(report.Files))
+				for _, f := range report.LeftOut {
+					fmt.Fprintf(p.stdout, "not written, as it leads out of the tree: %s\n", render.Printable(f))
+				}
+				_, err = fmt.Fprintf(p.stdout, "applied run %s: %d files\n", render.Printable(report.Run), len(report.Files))
 				return err
 			})
 		},
+	}
+}
+
+// warn prints what is wrong with a change that is about to be applied.
+func (p *program) warn(refused []document.Refusal, issues []document.Issue) {
+	for _, r := range refused {
+		fmt.Fprintf(p.stderr, "refused by the run, and applied nevertheless: %s: %s\n", r.Code, render.Printable(r.Description))
+	}
+	for _, i := range issues {
+		fmt.Fprintf(p.stderr, "issue of the run: %s: %s\n", i.Code, render.Printable(strings.TrimSpace(i.Path+" "+i.Description)))
 	}
 }

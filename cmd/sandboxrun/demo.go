@@ -6,7 +6,10 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"sandboxrun/cmd/sandboxrun/demo"
+	"sandboxrun/cmd/sandboxrun/render"
 	"sandboxrun/runner"
+	"sandboxrun/runner/document"
 )
 
 func (p *program) demoCommand() *cli.Command {
@@ -42,41 +45,41 @@ func (p *program) demo(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	model, err := chooseModel(cfg, p.getenv, c.Bool("scripted"))
+	model, err := demo.ChooseModel(cfg, p.getenv, c.Bool("scripted"))
 	if err != nil {
 		return err
 	}
-	defer model.close()
-	fmt.Fprintln(p.stdout, printable(model.says))
-	s, err := newSample(c.Context, c.String("dir"))
+	defer model.Close()
+	fmt.Fprintln(p.stdout, render.Printable(model.Says))
+	s, err := demo.NewSample(c.Context, c.String("dir"))
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(p.stdout, "Repository: %s\nTask:       %s\n", printable(s.repo), printable(s.task))
-	plan, err := s.plan(model.config, c.String("runtime"))
+	fmt.Fprintf(p.stdout, "Repository: %s\nTask:       %s\n", render.Printable(s.Repo), render.Printable(s.Task))
+	plan, err := s.Plan(model.Config, c.String("runtime"))
 	if err != nil {
 		return err
 	}
 	e := &execution{p: p, quiet: c.Bool("quiet"), with: func() (*runner.Runner, func(), error) {
-		return p.runnerWith(model.config, model.getenv, true)
+		return p.runnerWith(model.Config, model.Getenv, true)
 	}}
 	res, cause, err := e.run(c.Context, plan)
 	if err != nil {
 		return err
 	}
-	if err := s.keep(res); err != nil {
+	if err := s.Keep(res); err != nil {
 		return err
 	}
 	if err := p.tellDemo(c.Context, s, res); err != nil {
 		return err
 	}
-	return exitError(runner.ExitCode(res, cause))
+	return exitError(document.ExitCode(res, cause))
 }
 
 // tellDemo shows what came of the task and where everything is.
-func (p *program) tellDemo(ctx context.Context, s *sample, res *runner.Result) error {
+func (p *program) tellDemo(ctx context.Context, s *demo.Sample, res *document.Result) error {
 	fmt.Fprintln(p.stdout)
-	if err := writeReport(p.stdout, terminalOf(p.stdout, p.getenv), res); err != nil {
+	if err := render.WriteReport(p.stdout, render.TerminalOf(p.stdout, p.getenv), res); err != nil {
 		return err
 	}
 	if res.Git.Patch != "" {
@@ -86,7 +89,7 @@ func (p *program) tellDemo(ctx context.Context, s *sample, res *runner.Result) e
 		}
 	}
 	if res.Git.Branch != "" {
-		history, err := sampleGit(ctx, s.repo, "log", "--oneline", "--decorate", "--all")
+		history, err := demo.Git(ctx, s.Repo, "log", "--oneline", "--decorate", "--all")
 		if err != nil {
 			return err
 		}
@@ -99,6 +102,6 @@ Go on with:
   sandboxrun runs logs %s
   sandboxrun apply %s          # bring the change into %s
   sandboxrun execute YOUR-TASK.json
-`, s.result, res.RunID, res.RunID, res.RunID, s.repo)
+`, s.Result, res.RunID, res.RunID, res.RunID, s.Repo)
 	return err
 }

@@ -4,84 +4,14 @@ import (
 	"context"
 	"fmt"
 	"strings"
-	"time"
 
 	"github.com/urfave/cli/v2"
 
-	"sandboxrun/runner"
+	"sandboxrun/cmd/sandboxrun/doctor"
+	"sandboxrun/cmd/sandboxrun/render"
+	"sandboxrun/cmd/sandboxrun/selftest"
+	"sandboxrun/runner/document"
 )
-
-// checkBound is how long one check of doctor may take.
-const checkBound = 60 * time.Second
-
-// level is how a check ended.
-type level string
-
-const (
-	levelPass    level = "PASS"
-	levelCaution level = "CAUTION" // works, and something about it should be known
-	levelFail    level = "FAIL"    // tasks cannot run
-)
-
-// finding is the answer of one check.
-type finding struct {
-	Name    string `json:"name"`
-	Level   level  `json:"level"`
-	Message string `json:"message"`
-	Hint    string `json:"hint,omitempty"`
-}
-
-func pass(format string, args ...any) finding {
-	return finding{Level: levelPass, Message: fmt.Sprintf(format, args...)}
-}
-
-func caution(hint, format string, args ...any) finding {
-	return finding{Level: levelCaution, Message: fmt.Sprintf(format, args...), Hint: hint}
-}
-
-func fail(hint, format string, args ...any) finding {
-	return finding{Level: levelFail, Message: fmt.Sprintf(format, args...), Hint: hint}
-}
-
-// check is one thing doctor looks at. Checks that need the engine are left out
-// when it does not answer: one FAIL says so already.
-type check struct {
-	name   string
-	engine bool
-	run    func(context.Context, *examination) finding
-}
-
-// checks is everything doctor looks at, in the order it is told.
-var checks = []check{
-	{"program", false, checkProgram},
-	{"configuration", false, checkConfiguration},
-	{"state directory", false, checkState},
-	{"disk space", false, checkDisk},
-	{"crashed runs", false, checkCrashed},
-	{"engine", false, checkEngine},
-	{"engine API", true, checkAPI},
-	{"engine platform", true, checkPlatform},
-	{"engine socket", true, checkSocket},
-	{"engine components", true, checkComponents},
-	{"cgroups", true, checkCgroups},
-	{"seccomp", true, checkSeccomp},
-	{"user namespaces", true, checkUserNamespaces},
-	{"security modules", true, checkSecurityModules},
-	{"sandbox runtime", true, checkRuntimes},
-	{"isolation tier", true, checkTier},
-	{"storage", true, checkStorage},
-	{"restarts", true, checkRestarts},
-	{"agent image", true, checkImage},
-	{"workspace", true, checkWorkspace},
-	{"keys", false, checkKeys},
-	{"certificates", false, checkCertificates},
-}
-
-// diagnosis is the document that doctor --json prints.
-type diagnosis struct {
-	OK     bool      `json:"ok"` // no check failed
-	Checks []finding `json:"checks"`
-}
 
 func (p *program) doctorCommand() *cli.Command {
 	return &cli.Command{
@@ -114,15 +44,15 @@ Examples:
 			ctx, stop := p.interruptible(c.Context, nil)
 			defer stop()
 			x := p.examine()
-			defer x.close()
-			required, err := requiredTier(c, x.config.Box.RequireTier)
+			defer x.Close()
+			required, err := requiredTier(c, x.Config.Box.RequireTier)
 			if err != nil {
 				return err
 			}
-			x.config.Box.RequireTier = required
-			d := diagnose(ctx, x)
+			x.Config.Box.RequireTier = required
+			d := doctor.Diagnose(ctx, x)
 			if c.Bool("self-test") {
-				d.add(p.selfTest(ctx, x)...)
+				d.Add(selftest.Run(ctx, x)...)
 			}
 			if err := context.Cause(ctx); err != nil {
 				return err
@@ -131,48 +61,32 @@ Examples:
 				return err
 			}
 			if !d.OK {
-				return exitError(runner.ExitBridge)
+				return exitError(document.ExitBridge)
 			}
 			return nil
 		},
 	}
 }
 
-// diagnose runs every check under its bound.
-func diagnose(ctx context.Context, x *examination) diagnosis {
-	d := diagnosis{OK: true, Checks: []finding{}}
-	for _, c := range checks {
-		if c.engine && x.engineErr(ctx) != nil || ctx.Err() != nil {
-			continue
-		}
-		cctx, cancel := context.WithTimeoutCause(ctx, checkBound, fmt.Errorf("no answer within %s", checkBound))
-		f := c.run(cctx, x)
-		cancel()
-		f.Name = c.name
-		d.add(f)
-	}
-	return d
+// examine prepares an examination of this machine.
+func (p *program) examine() *doctor.Examination {
+	x := &doctor.Examination{Version: buildVersion().Version, Getenv: p.getenv, Open: func() (doctor.Engine, error) { return p.engine() }}
+	x.Config, x.ConfigErr = p.config()
+	x.State, x.StateErr = p.state()
+	return x
 }
 
-// add takes down how checks ended.
-func (d *diagnosis) add(found ...finding) {
-	for _, f := range found {
-		d.Checks = append(d.Checks, f)
-		d.OK = d.OK && f.Level != levelFail
-	}
-}
-
-func (p *program) printDiagnosis(d diagnosis, asJSON bool) error {
+func (p *program) printDiagnosis(d doctor.Diagnosis, asJSON bool) error {
 	if asJSON {
 		return p.printJSON(d)
 	}
-	term := terminalOf(p.stdout, p.getenv)
-	colors := map[level]string{levelPass: colorGood, levelCaution: colorWarn, levelFail: colorBad}
+	term := render.TerminalOf(p.stdout, p.getenv)
+	colors := map[doctor.Level]string{doctor.LevelPass: render.ColorGood, doctor.LevelCaution: render.ColorWarn, doctor.LevelFail: render.ColorBad}
 	var b strings.Builder
 	for _, f := range d.Checks {
-		fmt.Fprintf(&b, "%s  %-18s %s\n", term.paint(colors[f.Level], fmt.Sprintf("%-7s", f.Level)), f.Name, printable(f.Message))
+		fmt.Fprintf(&b, "%s  %-18s %s\n", term.Paint(colors[f.Level], fmt.Sprintf("%-7s", f.Level)), f.Name, render.Printable(f.Message))
 		if f.Hint != "" {
-			fmt.Fprintf(&b, "%28s%s\n", "", term.paint(colorDim, "→ "+printable(f.Hint)))
+			fmt.Fprintf(&b, "%28s%s\n", "", term.Paint(render.ColorDim, "→ "+render.Printable(f.Hint)))
 		}
 	}
 	_, err := fmt.Fprint(p.stdout, b.String())

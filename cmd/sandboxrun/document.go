@@ -8,13 +8,14 @@ import (
 	"os"
 
 	"github.com/google/renameio/v2"
+	"github.com/urfave/cli/v2"
 
-	"sandboxrun/runner"
+	"sandboxrun/runner/document"
 )
 
 // document writes the one JSON document of a command. See documentText.
 func (p *program) document(v any) error {
-	b, err := runner.EncodeDocument(v)
+	b, err := document.Encode(v)
 	if err != nil {
 		return fmt.Errorf("encode document: %w", err)
 	}
@@ -23,7 +24,7 @@ func (p *program) document(v any) error {
 
 // errorDocument writes the document that tells of err instead of a result.
 func (p *program) errorDocument(err error) error {
-	b, _ := runner.ErrorDocument(err)
+	b, _ := document.EncodeError(err)
 	return p.documentText(p.secrets().JSON(b))
 }
 
@@ -71,4 +72,17 @@ func writeOutput(name string, b []byte) error {
 	}
 	_, err = f.Write(b)
 	return errors.Join(err, f.Close())
+}
+
+// jsonFlag is the same on every command that has it.
+var jsonFlag = &cli.BoolFlag{Name: "json", Usage: "print JSON instead of a table"}
+
+// printJSON writes v to standard output as one indented document.
+func (p *program) printJSON(v any) error {
+	b, err := document.Encode(v)
+	if err != nil {
+		return fmt.Errorf("encode output: %w", err)
+	}
+	_, err = p.stdout.Write(b)
+	return err
 }

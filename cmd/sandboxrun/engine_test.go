@@ -8,14 +8,14 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"sandboxrun/images"
-	"sandboxrun/sandbox/docker"
+	"sandboxrun/internal/testenv"
 )
 
 // TestCommandsOnTheEngine runs the real program against the real engine. Its
 // scripts say "exec sandboxrun", which finds the static one.
 func TestCommandsOnTheEngine(t *testing.T) {
 	t.Parallel()
-	needEngine(t, images.Base)
+	testenv.Engine(t, images.Base)
 	program := staticProgram(t)
 	testscript.Run(t, testscript.Params{
 		Dir:                 filepath.Join("testdata", "engine"),
@@ -37,20 +37,4 @@ func TestCommandsOnTheEngine(t *testing.T) {
 			return nil
 		},
 	})
-}
-
-// needEngine skips a test where no engine answers or an image is not there.
-func needEngine(t *testing.T, image string) {
-	t.Helper()
-	eng, err := docker.New(docker.Config{Dir: t.TempDir()})
-	if err != nil {
-		t.Skipf("no container engine: %v", err)
-	}
-	defer func() { _ = eng.Close() }()
-	if _, err := eng.Info(t.Context()); err != nil {
-		t.Skipf("no container engine: %v", err)
-	}
-	if _, err := eng.Image(t.Context(), image); err != nil {
-		t.Skipf("no image for boxes: %v", err)
-	}
 }

@@ -6,7 +6,9 @@ import (
 	"regexp"
 	"testing"
 
-	"sandboxrun/runner"
+	"sandboxrun/runner/config"
+	"sandboxrun/runner/document"
+	"sandboxrun/runner/plan"
 )
 
 func TestTasksOfExamplesAndReadmeCompile(t *testing.T) {
@@ -31,12 +33,12 @@ func TestTasksOfExamplesAndReadmeCompile(t *testing.T) {
 		tasks[name] = data
 	}
 	for name, data := range tasks {
-		task, err := runner.Decode(data)
+		task, err := document.Decode(data)
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
 			continue
 		}
-		if _, err := runner.Compile(task, runner.DefaultConfig(), runner.Overrides{}); err != nil {
+		if _, err := plan.Compile(task, config.Default(), plan.Overrides{}); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

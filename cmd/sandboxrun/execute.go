@@ -8,7 +8,11 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"sandboxrun/cmd/sandboxrun/render"
 	"sandboxrun/runner"
+	"sandboxrun/runner/document"
+	"sandboxrun/runner/journal"
+	"sandboxrun/runner/plan"
 )
 
 func (p *program) executeCommand() *cli.Command {
@@ -71,7 +75,7 @@ func (p *program) execute(c *cli.Context) error {
 	if err := p.document(res); err != nil {
 		p.notef("%v; \"sandboxrun runs show %s\" has the result", err, res.RunID)
 	}
-	return exitError(runner.ExitCode(res, cause))
+	return exitError(document.ExitCode(res, cause))
 }
 
 // execution is one run and those who watch it.
@@ -87,7 +91,7 @@ type execution struct {
 
 // run runs a plan to its result while its progress is shown and its events are
 // written. cause is the signal that stopped the run, nil when none did.
-func (e *execution) run(ctx context.Context, plan *runner.Plan) (res *runner.Result, cause, err error) {
+func (e *execution) run(ctx context.Context, plan *plan.Plan) (res *document.Result, cause, err error) {
 	r, done, err := e.with()
 	if err != nil {
 		return nil, nil, err
@@ -99,22 +103,22 @@ func (e *execution) run(ctx context.Context, plan *runner.Plan) (res *runner.Res
 	if err != nil {
 		return nil, nil, err
 	}
-	res, err = r.Execute(ctx, plan, func(ev runner.Event) {
+	res, err = r.Execute(ctx, plan, func(ev journal.Event) {
 		e.remember(ev.Run)
 		for _, s := range sinks {
-			s.event(ev)
+			s.Event(ev)
 		}
 	})
 	for _, s := range sinks {
-		s.close()
+		s.Close()
 	}
 	return res, context.Cause(ctx), err
 }
 
 // sink takes the events of a run while it happens; neither method may fail.
 type sink interface {
-	event(e runner.Event)
-	close()
+	Event(e journal.Event)
+	Close()
 }
 
 func (e *execution) sinks(ctx context.Context) ([]sink, error) {
@@ -127,7 +131,7 @@ func (e *execution) sinks(ctx context.Context) ([]sink, error) {
 		list = append(list, f)
 	}
 	if !e.quiet {
-		list = append(list, showProgress(e.p.stderr, terminalOf(e.p.stderr, e.p.getenv), &e.p.screen))
+		list = append(list, render.ShowProgress(e.p.stderr, render.TerminalOf(e.p.stderr, e.p.getenv), &e.p.screen))
 	}
 	return list, nil
 }

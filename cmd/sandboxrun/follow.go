@@ -9,7 +9,8 @@ import (
 	"os"
 	"sync"
 
-	"sandboxrun/runner"
+	"sandboxrun/runner/document"
+	"sandboxrun/runner/journal"
 )
 
 // errRunOver ends a follower when the run has written its last event.
@@ -37,7 +38,7 @@ func (p *program) followInto(ctx context.Context, name string) (*follower, error
 	if name != "-" {
 		file, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
 		if err != nil {
-			return nil, &runner.InputError{Message: "open events file: " + fileReason(err)}
+			return nil, &document.InputError{Message: "open events file: " + fileReason(err)}
 		}
 		f.w, f.file = file, file
 	}
@@ -46,16 +47,16 @@ func (p *program) followInto(ctx context.Context, name string) (*follower, error
 	return f, nil
 }
 
-// event starts the copy at the first event: from then on there is a journal.
-func (f *follower) event(e runner.Event) {
+// Event starts the copy at the first event: from then on there is a journal.
+func (f *follower) Event(e journal.Event) {
 	f.once.Do(func() {
 		f.id = e.Run
 		f.wg.Go(func() { f.err = f.copy(f.ctx, true) })
 	})
 }
 
-// close copies what is left, now that nothing more comes.
-func (f *follower) close() {
+// Close copies what is left, now that nothing more comes.
+func (f *follower) Close() {
 	f.stop(errRunOver)
 	f.wg.Wait()
 	err := f.err

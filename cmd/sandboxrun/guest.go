@@ -1,20 +1,50 @@
 package main
 
 import (
+	"context"
+	"encoding/json"
+	"time"
+
 	"github.com/urfave/cli/v2"
 
-	"sandboxrun/sandbox/egress"
+	"sandboxrun/cmd/sandboxrun/guest"
+	inbox "sandboxrun/sandbox/egress/guest"
+	"sandboxrun/sandbox/probe"
 )
-
-// guestName is the hidden command that a box's main process runs.
-const guestName = "guest"
 
 // guestCommand is the main process of every box: the inner end of the tunnel.
 func (p *program) guestCommand() *cli.Command {
 	return &cli.Command{
-		Name:   guestName,
+		Name:   guest.Command,
 		Usage:  "main process of a box (started by sandboxrun itself)",
 		Hidden: true,
-		Action: func(c *cli.Context) error { return egress.GuestMain(c.Context) },
+		Action: func(c *cli.Context) error { return inbox.Main(c.Context) },
+	}
+}
+
+// lookBound is how long a box may look at itself. What it has not seen by then
+// it says it has not.
+const lookBound = 60 * time.Second
+
+// lookCommand is run inside of boxes: it says what an attacker there has to
+// work with.
+func (p *program) lookCommand() *cli.Command {
+	return &cli.Command{
+		Name:   "look",
+		Usage:  "look at a box from inside and print what is there as JSON (run by doctor and the tests in a box)",
+		Hidden: true,
+		Flags: []cli.Flag{
+			&cli.BoolFlag{Name: "child", Usage: "describe this process only"},
+			&cli.StringSliceFlag{Name: "reach", Usage: "try to connect to `HOST:PORT` (repeatable)"},
+		},
+		Action: func(c *cli.Context) error {
+			enc := json.NewEncoder(p.stdout)
+			if c.Bool("child") {
+				return enc.Encode(probe.Self())
+			}
+			ctx, cancel := context.WithTimeout(c.Context, lookBound)
+			defer cancel()
+			return enc.Encode(probe.Look(ctx, c.StringSlice("reach")))
+		},
 	}
 }

@@ -10,7 +10,9 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"sandboxrun/cmd/sandboxrun/demo"
 	"sandboxrun/images"
+	"sandboxrun/internal/testenv"
 )
 
 // notRun are examples that the test only parses, and why.
@@ -77,8 +79,8 @@ func TestExamplesOfHelpAreRealCommands(t *testing.T) {
 
 func TestExamplesOfHelpWork(t *testing.T) {
 	t.Parallel()
-	needEngine(t, images.Base)
-	needEngine(t, images.Name)
+	testenv.Engine(t, images.Base)
+	testenv.Engine(t, images.Name)
 	dir := t.TempDir()
 	env := append(os.Environ(),
 		"HOME="+dir, "XDG_CONFIG_HOME=", "XDG_STATE_HOME=", "SANDBOXRUN_IMAGE="+images.Base,
@@ -92,7 +94,7 @@ func TestExamplesOfHelpWork(t *testing.T) {
 		}
 		return string(out)
 	}
-	if err := makeSampleRepository(t.Context(), filepath.Join(dir, "repo"), os.DirFS(filepath.Join("testdata", "script"))); err != nil {
+	if err := demo.MakeRepository(t.Context(), filepath.Join(dir, "repo"), os.DirFS(filepath.Join("testdata", "script"))); err != nil {
 		t.Fatal(err)
 	}
 	task := `{"objective": "make a file", "context": {"repo_root": "` + filepath.Join(dir, "repo") + `"},

@@ -7,7 +7,10 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"sandboxrun/agents"
+	"sandboxrun/cmd/sandboxrun/render"
 	"sandboxrun/images"
+	"sandboxrun/runner/document"
 	"sandboxrun/sandbox"
 )
 
@@ -56,13 +59,67 @@ func (p *program) imageList(c *cli.Context) error {
 		if tags == "" {
 			tags = "(replaced)"
 		}
-		rows = append(rows, []string{tags, shortID(i.ID), strings.Join(agentsIn(i), " "), fmt.Sprintf("%d MB", i.Bytes/1_000_000), i.Created})
+		rows = append(rows, []string{tags, shortID(i.ID), agentsIn(i), fmt.Sprintf("%d MB", i.Bytes/1_000_000), i.Created})
 	}
-	return table(p.stdout, []string{"IMAGE", "ID", "AGENTS", "SIZE", "CREATED"}, rows)
+	return render.Table(p.stdout, []string{"IMAGE", "ID", "AGENTS", "SIZE", "CREATED"}, rows)
 }
 
 // shortID is the form of an id that people compare.
 func shortID(id string) string {
 	id = strings.TrimPrefix(id, "sha256:")
 	return id[:min(len(id), 12)]
+}
+
+// agentsIn lists what an image says it holds, as name@version by name, agents
+// that this program does not know included.
+func agentsIn(i sandbox.ImageInfo) string {
+	return render.Printable(strings.Join(images.AgentsIn(i.Labels), " "))
+}
+
+// imageAgents says of agents what the image needs to know.
+func imageAgents(chosen []agents.Info) []images.Agent {
+	var list []images.Agent
+	for _, a := range chosen {
+		list = append(list, images.Agent{
+			Name: a.Name, Package: a.Package, Version: a.Version,
+			Packages: a.Install.Packages, Script: a.Install.Script, Binary: a.Binary,
+		})
+	}
+	return list
+}
+
+// chooseAgents finds agents by name, each once; none means all.
+func chooseAgents(names []string) ([]agents.Info, error) {
+	if len(names) == 0 {
+		return registered(), nil
+	}
+	var chosen []agents.Info
+	for _, name := range names {
+		a, ok := agents.Lookup(name)
+		if !ok {
+			return nil, &document.InputError{Message: fmt.Sprintf("no agent is called %q", name), Hint: "sandboxrun agents list"}
+		}
+		info := a.Info()
+		if !slices.ContainsFunc(chosen, func(c agents.Info) bool { return c.Name == info.Name }) {
+			chosen = append(chosen, info)
+		}
+	}
+	return chosen, nil
+}
+
+// registered describes every agent, by name.
+func registered() []agents.Info {
+	var list []agents.Info
+	for _, a := range agents.All() {
+		list = append(list, a.Info())
+	}
+	return list
+}
+
+func describeAgents(list []agents.Info) string {
+	var parts []string
+	for _, a := range list {
+		parts = append(parts, a.Name+" "+a.Version)
+	}
+	return strings.Join(parts, ", ")
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"sandboxrun/agents"
+	"sandboxrun/cmd/sandboxrun/render"
 	"sandboxrun/images"
 	"sandboxrun/sandbox"
 	"sandboxrun/sandbox/docker"
@@ -28,16 +29,24 @@ already. The host's CA bundle (SSL_CERT_FILE, or the system's) goes in, and so d
 proxies and the npm registry of the environment. An image made from the same inputs
 is not built again, and of one with a newer agent only that agent is installed again.
 
+--print prints the Dockerfile that would be sent to the engine, and builds nothing.
+It needs no engine; the context has one more file, ca.pem, which may be empty.
+
 Examples:
    sandboxrun image build
    sandboxrun image build claude codex
+   sandboxrun image build --print claude
    sandboxrun image build --force`,
 		Flags: []cli.Flag{
 			&cli.BoolFlag{Name: "force", Usage: "build although an image of the same inputs is there"},
+			&cli.BoolFlag{Name: "print", Usage: "print the Dockerfile and build nothing"},
 			&cli.StringFlag{Name: "base", Value: images.Base, Usage: "image to start from"},
 			&cli.BoolFlag{Name: "quiet", Usage: "print no progress on standard error"},
 		},
 		Action: func(c *cli.Context) error {
+			if c.Bool("print") {
+				return p.printDockerfile(c.Args().Slice())
+			}
 			ctx, stop := p.interruptible(c.Context, nil)
 			defer stop()
 			progress := p.stderr
@@ -47,6 +56,20 @@ Examples:
 			return p.buildImage(ctx, c.Args().Slice(), c.String("base"), c.Bool("force"), progress)
 		},
 	}
+}
+
+// printDockerfile prints the recipe with the named agents, as the engine gets it.
+func (p *program) printDockerfile(names []string) error {
+	chosen, err := chooseAgents(names)
+	if err != nil {
+		return err
+	}
+	b := images.Build{Agents: imageAgents(chosen)}
+	if err := b.Check(); err != nil {
+		return err
+	}
+	_, err = p.stdout.Write(b.Dockerfile())
+	return err
 }
 
 // buildImage builds the agent image unless one of the same inputs exists.
@@ -70,12 +93,12 @@ func (p *program) buildImage(ctx context.Context, names []string, base string, f
 		return err
 	}
 	if !force && have.Labels[images.InputsLabel] == b.Digest() {
-		_, err := fmt.Fprintf(p.stdout, "%s is up to date (%s): %s\n", images.Name, shortID(have.ID), strings.Join(agentsIn(have), " "))
+		_, err := fmt.Fprintf(p.stdout, "%s is up to date (%s): %s\n", images.Name, shortID(have.ID), agentsIn(have))
 		return err
 	}
 	labels := map[string]string{images.InputsLabel: b.Digest()}
 	for _, a := range chosen {
-		labels[agentLabel+a.Name] = a.Version
+		labels[images.AgentLabel+a.Name] = a.Version
 	}
 	tar, err := b.Context()
 	if err != nil {
@@ -90,7 +113,7 @@ func (p *program) buildImage(ctx context.Context, names []string, base string, f
 		return err
 	}
 	_, err = fmt.Fprintf(p.stdout, "%s built in %s (%s): %s\n", images.Name,
-		time.Since(began).Round(time.Second), shortID(have.ID), strings.Join(agentsIn(have), " "))
+		time.Since(began).Round(time.Second), shortID(have.ID), agentsIn(have))
 	return err
 }
 
@@ -117,7 +140,7 @@ func (e escapeLines) Write(p []byte) (int, error) {
 	lines := strings.SplitAfter(string(p), "\n")
 	for _, l := range lines {
 		text, ended := strings.CutSuffix(l, "\n")
-		text = printable(text)
+		text = render.Printable(text)
 		if ended {
 			text += "\n"
 		}

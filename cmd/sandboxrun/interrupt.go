@@ -9,7 +9,7 @@ import (
 	"syscall"
 	"time"
 
-	"sandboxrun/runner"
+	"sandboxrun/runner/document"
 )
 
 // hardStopBound is how long a second signal still waits for boxes to go.
@@ -45,7 +45,7 @@ func (p *program) interruptible(ctx context.Context, hard func(context.Context, 
 				sig, _ := s.(syscall.Signal)
 				if n == 1 {
 					p.notef("%s: stopping, the result follows; once more ends at once", signalName(sig))
-					cancel(runner.Interrupted{Signal: sig})
+					cancel(document.Interrupted{Signal: sig})
 					continue
 				}
 				p.hardStop(ctx, sig, hard)
@@ -71,7 +71,7 @@ func (p *program) hardStop(ctx context.Context, sig syscall.Signal, hard func(co
 		done := make(chan struct{})
 		go func() {
 			defer close(done)
-			hard(ctx, runner.Interrupted{Signal: sig})
+			hard(ctx, document.Interrupted{Signal: sig})
 		}()
 		// An engine, or a reader of standard output, may hang: what is not done
 		// by then is left to the next start.

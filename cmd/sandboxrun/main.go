@@ -1,13 +1,18 @@
 // Command sandboxrun runs a task for an untrusted coding agent in a throwaway
-// container and reports what really changed. This package is flags, wiring,
-// rendering and exit codes; the work is done by package runner.
+// container and reports what really changed. This package is flags, wiring and
+// exit codes; the work is done by package runner.
 package main
 
 import (
 	"context"
 	"os"
 	"os/signal"
+	"runtime/debug"
 	"syscall"
+
+	"github.com/urfave/cli/v2"
+
+	_ "sandboxrun/agents/all" // the agents register themselves
 )
 
 func main() { os.Exit(mainCode()) }
@@ -23,4 +28,63 @@ func mainCode() int {
 		getenv: os.Getenv, environ: os.Environ, exit: os.Exit,
 	}
 	return p.run(context.Background(), os.Args)
+}
+
+// run runs the command line args, args[0] being the program, and returns its
+// exit code.
+func (p *program) run(ctx context.Context, args []string) int {
+	app := p.app()
+	cmd, args := arrange(app, args)
+	p.documents = cmd != nil && (cmd.Name == "execute" || cmd.Name == "plan")
+	return p.report(app.RunContext(ctx, args))
+}
+
+// app is the whole command tree.
+func (p *program) app() *cli.App {
+	app := &cli.App{
+		Name:            "sandboxrun",
+		Usage:           "run a task for a coding agent in a throwaway container and report what really changed",
+		Description:     appDescription,
+		HideHelpCommand: true,
+		Reader:          p.stdin,
+		Writer:          p.stdout,
+		ErrWriter:       p.stderr,
+		ExitErrHandler:  func(*cli.Context, error) {}, // report does it, in one place
+		OnUsageError:    usageFailed,
+		Action:          group,
+		Commands: []*cli.Command{
+			p.executeCommand(), p.planCommand(), p.runsCommand(), p.sessionsCommand(), p.applyCommand(),
+			p.agentsCommand(), p.profilesCommand(), p.imageCommand(), p.doctorCommand(), p.reapCommand(),
+			p.schemaCommand(), p.versionCommand(), p.demoCommand(), p.guestCommand(), p.lookCommand(),
+		},
+	}
+	complete(app.Commands)
+	return app
+}
+
+const appDescription = `A task is a JSON document: a repository, an objective, instructions, and how to
+check the work. The agent works on a copy of the repository in a container
+without network, capabilities or keys. What it changed is read from git objects,
+checked in a fresh container, and comes back as one JSON document and one new
+branch; the repository's own branch, index and files stay as they are.
+
+Exit codes: 0 success, 1 internal error, 2 invalid input or usage, 3 partial,
+4 failed, 5 engine not there or broken, 6 stopped by a limit, 129, 130
+and 143 interrupted by SIGHUP, SIGINT and SIGTERM.
+
+Start here:
+   sandboxrun doctor
+   sandboxrun demo`
+
+// memoryGoal is what the heap is kept below for as long as that only takes more
+// collecting, in bytes. What is really in use may exceed it: a change of very
+// many files is held as a list.
+const memoryGoal = 128 << 20
+
+// boundMemory sets the goal, unless the environment has one. Left to itself the
+// heap grows to twice of what was ever in use at one time.
+func boundMemory() {
+	if os.Getenv("GOMEMLIMIT") == "" {
+		debug.SetMemoryLimit(memoryGoal)
+	}
 }

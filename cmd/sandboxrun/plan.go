@@ -1,6 +1,18 @@
 package main
 
-import "github.com/urfave/cli/v2"
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+
+	"github.com/urfave/cli/v2"
+
+	"sandboxrun/runner/document"
+	"sandboxrun/runner/plan"
+	"sandboxrun/sandbox"
+)
 
 func (p *program) planCommand() *cli.Command {
 	return &cli.Command{
@@ -24,4 +36,91 @@ Examples:
 			return p.printJSON(plan)
 		},
 	}
+}
+
+// maxTaskRead bounds what is read of a task, in bytes. It is more than a task may
+// have, so that the decoder refuses a longer one rather than seeing half of it.
+const maxTaskRead = 8 << 20
+
+// overrideFlags are the flags that go over a task; execute and plan share them.
+func (p *program) overrideFlags() []cli.Flag {
+	return []cli.Flag{
+		&cli.StringFlag{Name: "agent", Usage: "`NAME` of the agent"},
+		&cli.StringFlag{Name: "variant", Usage: "variant of the agent's profile"},
+		&cli.StringFlag{Name: "model", Usage: "model the agent uses"},
+		&cli.StringFlag{Name: "base", Usage: "git `REVISION` to start from"},
+		&cli.StringFlag{Name: "session", Usage: "`ID` of the session to begin or to go on with"},
+		&cli.StringFlag{Name: "retry", Usage: "go back to before this `RUN` of the session"},
+		&cli.BoolFlag{Name: "force-when-dirty", Usage: "go back also while the repository has uncommitted changes"},
+		&cli.StringFlag{Name: "land", Usage: "what becomes of the change: branch or none"},
+		&cli.StringFlag{Name: "image", Usage: "image of the box"},
+		&cli.StringFlag{Name: "runtime", Usage: "OCI runtime of the box, by its name in the engine"},
+		requireTierFlag,
+		&cli.StringSliceFlag{Name: "allow-host", Usage: "`HOST` that setup commands may reach (repeatable)"},
+		&cli.StringFlag{Name: "approve", Usage: "what the agent's tool calls get: auto, ask (at this terminal) or deny"},
+	}
+}
+
+// compile reads the task named by the only argument and makes a plan of it.
+func (p *program) compile(c *cli.Context) (*plan.Plan, error) {
+	name, err := oneArgument(c, c.Command.ArgsUsage)
+	if err != nil {
+		return nil, err
+	}
+	data, err := p.readTask(name)
+	if err != nil {
+		return nil, err
+	}
+	task, err := document.Decode(data)
+	if err != nil {
+		return nil, err
+	}
+	cfg, err := p.config()
+	if err != nil {
+		return nil, err
+	}
+	return plan.Compile(task, cfg, plan.Overrides{
+		Agent: c.String("agent"), Variant: c.String("variant"), Model: c.String("model"),
+		Base: c.String("base"), Session: c.String("session"), Retry: c.String("retry"), ForceWhenDirty: c.Bool("force-when-dirty"),
+		Land: document.Land(c.String("land")), Image: c.String("image"), Runtime: c.String("runtime"), RequireTier: sandbox.Tier(c.String(requireTierFlag.Name)),
+		AllowHosts: c.StringSlice("allow-host"), Approve: document.Approval(c.String("approve")),
+	})
+}
+
+// readTask reads a task document, "-" for standard input.
+func (p *program) readTask(name string) ([]byte, error) {
+	in := p.stdin
+	if name != "-" {
+		f, err := os.Open(name)
+		if err != nil {
+			return nil, &document.InputError{Message: "read task: " + fileReason(err), Hint: "name a file that holds one task, or - for standard input"}
+		}
+		defer f.Close()
+		in = f
+	}
+	data, err := io.ReadAll(io.LimitReader(in, maxTaskRead))
+	if err != nil {
+		return nil, &document.InputError{Message: "read task: " + fileReason(err)}
+	}
+	return data, nil
+}
+
+// fileReason says what is wrong with a file without the name of a system call.
+func fileReason(err error) string {
+	if pe, ok := errors.AsType[*fs.PathError](err); ok {
+		return fmt.Sprintf("%s: %v", pe.Path, pe.Err)
+	}
+	return err.Error()
+}
+
+// requireTierFlag insists on a tier; execute, plan and doctor share it.
+var requireTierFlag = &cli.StringFlag{Name: "require-tier", Usage: "refuse boxes below this `TIER`: runc, userns (users remapped) or runsc (gVisor)"}
+
+// requiredTier adds the flag's demand to the configuration's.
+func requiredTier(c *cli.Context, configured sandbox.Tier) (sandbox.Tier, error) {
+	asked := sandbox.Tier(c.String(requireTierFlag.Name))
+	if asked != "" && !asked.Valid() {
+		return "", &document.InputError{Message: fmt.Sprintf("--require-tier must be one of %v", sandbox.Tiers())}
+	}
+	return sandbox.HighestTier(configured, asked), nil
 }

@@ -7,7 +7,9 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"sandboxrun/agents"
-	"sandboxrun/runner"
+	"sandboxrun/cmd/sandboxrun/render"
+	"sandboxrun/runner/config"
+	"sandboxrun/runner/document"
 )
 
 // profileView is what profiles list and profiles show print of one variant.
@@ -15,7 +17,7 @@ type profileView struct {
 	Agent    string                `json:"agent"`
 	Executor string                `json:"executor"`
 	Variant  string                `json:"variant"`
-	Fields   []runner.ProfileField `json:"fields"`
+	Fields   []config.ProfileField `json:"fields"`
 }
 
 func (p *program) profilesCommand() *cli.Command {
@@ -67,16 +69,16 @@ func (p *program) profilesList(c *cli.Context) error {
 	if c.Bool(jsonFlag.Name) {
 		return p.printJSON(views)
 	}
-	return table(p.stdout, []string{"AGENT", "VARIANT", "FIELDS"}, rows)
+	return render.Table(p.stdout, []string{"AGENT", "VARIANT", "FIELDS"}, rows)
 }
 
 func (p *program) profilesShow(c *cli.Context) error {
 	if c.NArg() < 1 || c.NArg() > 2 {
-		return &runner.InputError{Message: fmt.Sprintf("needs an argument AGENT and at most one VARIANT, got %d", c.NArg()), Hint: `see "sandboxrun profiles show --help"`}
+		return &document.InputError{Message: fmt.Sprintf("needs an argument AGENT and at most one VARIANT, got %d", c.NArg()), Hint: `see "sandboxrun profiles show --help"`}
 	}
 	a, ok := agents.Lookup(c.Args().First())
 	if !ok {
-		return &runner.InputError{Message: fmt.Sprintf("no agent is called %q", c.Args().First()), Hint: "sandboxrun agents list"}
+		return &document.InputError{Message: fmt.Sprintf("no agent is called %q", c.Args().First()), Hint: "sandboxrun agents list"}
 	}
 	cfg, err := p.config()
 	if err != nil {
@@ -86,7 +88,7 @@ func (p *program) profilesShow(c *cli.Context) error {
 	variants := cfg.Profiles.Variants(info)
 	if c.NArg() == 2 {
 		if _, err := cfg.Profiles.Profile(info, c.Args().Get(1)); err != nil {
-			return &runner.InputError{Message: err.Error(), Hint: "sandboxrun profiles list"}
+			return &document.InputError{Message: err.Error(), Hint: "sandboxrun profiles list"}
 		}
 		variants = []string{c.Args().Get(1)}
 	}
@@ -96,7 +98,7 @@ func (p *program) profilesShow(c *cli.Context) error {
 		v := viewProfile(cfg, info, variant)
 		views = append(views, v)
 		if len(v.Fields) == 0 {
-			rows = append(rows, []string{variant, "-", "", runner.OriginBuiltIn})
+			rows = append(rows, []string{variant, "-", "", config.OriginBuiltIn})
 		}
 		for _, f := range v.Fields {
 			rows = append(rows, []string{variant, f.Name, string(f.Value), f.Origin})
@@ -105,13 +107,13 @@ func (p *program) profilesShow(c *cli.Context) error {
 	if c.Bool(jsonFlag.Name) {
 		return p.printJSON(views)
 	}
-	return table(p.stdout, []string{"VARIANT", "FIELD", "VALUE", "FROM"}, rows)
+	return render.Table(p.stdout, []string{"VARIANT", "FIELD", "VALUE", "FROM"}, rows)
 }
 
-func viewProfile(cfg runner.Config, info agents.Info, variant string) profileView {
+func viewProfile(cfg config.Config, info agents.Info, variant string) profileView {
 	fields, _ := cfg.Profiles.Fields(info, variant) // the variant is one of the listed
 	if fields == nil {
-		fields = []runner.ProfileField{}
+		fields = []config.ProfileField{}
 	}
 	return profileView{Agent: info.Name, Executor: info.Executor, Variant: variant, Fields: fields}
 }

@@ -1,13 +1,12 @@
 package main
 
 import (
-	"context"
 	"io"
 	"sync"
 
 	"github.com/urfave/cli/v2"
 
-	"sandboxrun/runner"
+	"sandboxrun/runner/document"
 )
 
 // program is one invocation of the command: its streams, its environment, and
@@ -31,52 +30,6 @@ type program struct {
 	screen sync.Mutex // held while something draws on standard error
 }
 
-// run runs the command line args, args[0] being the program, and returns its
-// exit code.
-func (p *program) run(ctx context.Context, args []string) int {
-	app := p.app()
-	cmd, args := arrange(app, args)
-	p.documents = cmd != nil && (cmd.Name == "execute" || cmd.Name == "plan")
-	return p.report(app.RunContext(ctx, args))
-}
-
-// app is the whole command tree.
-func (p *program) app() *cli.App {
-	app := &cli.App{
-		Name:            "sandboxrun",
-		Usage:           "run a task for a coding agent in a throwaway container and report what really changed",
-		Description:     appDescription,
-		HideHelpCommand: true,
-		Reader:          p.stdin,
-		Writer:          p.stdout,
-		ErrWriter:       p.stderr,
-		ExitErrHandler:  func(*cli.Context, error) {}, // report does it, in one place
-		OnUsageError:    usageFailed,
-		Action:          group,
-		Commands: []*cli.Command{
-			p.executeCommand(), p.planCommand(), p.runsCommand(), p.sessionsCommand(), p.applyCommand(),
-			p.agentsCommand(), p.profilesCommand(), p.imageCommand(), p.doctorCommand(), p.reapCommand(),
-			p.schemaCommand(), p.versionCommand(), p.demoCommand(), p.guestCommand(), p.lookCommand(),
-		},
-	}
-	complete(app.Commands)
-	return app
-}
-
-const appDescription = `A task is a JSON document: a repository, an objective, instructions, and how to
-check the work. The agent works on a copy of the repository in a container
-without network, capabilities or keys. What it changed is read from git objects,
-checked in a fresh container, and comes back as one JSON document and one new
-branch; the repository's own branch, index and files stay as they are.
-
-Exit codes: 0 success, 1 internal error, 2 invalid input or usage, 3 partial,
-4 failed, 5 engine not there or broken, 6 stopped by a limit, 129, 130
-and 143 interrupted by SIGHUP, SIGINT and SIGTERM.
-
-Start here:
-   sandboxrun doctor
-   sandboxrun demo`
-
 // complete gives every command what the library does not pass down.
 func complete(cmds []*cli.Command) {
 	for _, c := range cmds {
@@ -93,7 +46,7 @@ func complete(cmds []*cli.Command) {
 // that names the unknown word.
 func group(c *cli.Context) error {
 	if c.Args().Present() {
-		return &runner.InputError{Message: "no command is called \"" + c.Args().First() + "\"", Hint: "see --help"}
+		return &document.InputError{Message: "no command is called \"" + c.Args().First() + "\"", Hint: "see --help"}
 	}
 	if c.Command.Name == c.App.Name || c.Command.Name == "" {
 		return cli.ShowAppHelp(c)

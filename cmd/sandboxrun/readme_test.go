@@ -4,19 +4,17 @@ import (
 	"encoding/json"
 	"maps"
 	"os"
+	"path/filepath"
 	"regexp"
 	"testing"
 
-	"sandboxrun/runner"
+	"sandboxrun/schemas/closed"
 )
 
-// What the readme shows as JSON is what the program takes, field by field.
-func TestTheReadmeShowsWhatTheProgramTakes(t *testing.T) {
+// The JSON in the documents is what the program takes, field by field.
+func TestTheDocumentsShowWhatTheProgramTakes(t *testing.T) {
 	t.Parallel()
-	text, err := os.ReadFile("../../README.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := documents(t)
 	seen := map[string]int{}
 	for _, block := range regexp.MustCompile("(?s)```json\n(.*?)```").FindAllSubmatch(text, -1) {
 		var doc map[string]json.RawMessage
@@ -32,24 +30,71 @@ func TestTheReadmeShowsWhatTheProgramTakes(t *testing.T) {
 				"objective": json.RawMessage(`"x"`), "instructions": json.RawMessage(`"x"`), "context": json.RawMessage(`{"repo_root":"/x"}`),
 			})
 		}
-		if kind != "task" && kind != "config" {
+		if kind != "task" && kind != "config" && kind != "error" {
 			continue // a part of a result, and profiles, which have no schema
 		}
 		whole, err := json.Marshal(doc)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := runner.ValidateDocument(kind, whole); err != nil {
+		if err := closed.Validate(kind, whole); err != nil {
 			t.Errorf("%s: %v", kind, err)
 		}
 	}
-	if want := map[string]int{"task": 1, "config": 1, "profiles": 1, "approvals": 1, "result": 1}; !maps.Equal(seen, want) {
+	if want := map[string]int{"task": 1, "config": 1, "profiles": 1, "approvals": 1, "result": 1, "error": 1}; !maps.Equal(seen, want) {
 		t.Errorf("samples %v, want %v", seen, want)
 	}
 }
 
+// documents returns the README and everything under docs/ in one text.
+func documents(t *testing.T) []byte {
+	t.Helper()
+	files, err := filepath.Glob("../../docs/*.md")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no documents: %v", err)
+	}
+	var all []byte
+	for _, name := range append([]string{"../../README.md"}, files...) {
+		text, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(append(all, text...), '\n')
+	}
+	return all
+}
+
+// A link to a file of this project leads somewhere.
+func TestLinksOfTheDocumentsLeadSomewhere(t *testing.T) {
+	t.Parallel()
+	files, err := filepath.Glob("../../docs/*.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	roots, err := filepath.Glob("../../*.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	links := 0
+	for _, name := range append(files, roots...) {
+		text, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range regexp.MustCompile(`\]\(([^)#:]+)(#[^)]*)?\)`).FindAllSubmatch(text, -1) {
+			links++
+			if _, err := os.Stat(filepath.Join(filepath.Dir(name), string(m[1]))); err != nil {
+				t.Errorf("%s: %v", filepath.Base(name), err)
+			}
+		}
+	}
+	if links < 5 {
+		t.Errorf("%d links were found, too few to be all", links)
+	}
+}
+
 func kindOf(doc map[string]json.RawMessage) string {
-	for field, kind := range map[string]string{"objective": "task", "default_agent": "config", "executors": "profiles", "status": "result", "approvals": "approvals"} {
+	for field, kind := range map[string]string{"objective": "task", "default_agent": "config", "executors": "profiles", "status": "result", "approvals": "approvals", "error": "error"} {
 		if _, ok := doc[field]; ok {
 			return kind
 		}

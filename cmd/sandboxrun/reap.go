@@ -6,6 +6,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"sandboxrun/cmd/sandboxrun/render"
 	"sandboxrun/runner"
 )
 
@@ -39,10 +40,10 @@ Examples:
 
 func (p *program) printReap(r runner.ReapReport) {
 	for _, id := range r.Runs {
-		fmt.Fprintf(p.stdout, "settled run %s\n", printable(id))
+		fmt.Fprintf(p.stdout, "settled run %s\n", render.Printable(id))
 	}
 	for _, name := range r.Removed {
-		fmt.Fprintf(p.stdout, "removed %s\n", printable(name))
+		fmt.Fprintf(p.stdout, "removed %s\n", render.Printable(name))
 	}
 	if len(r.Runs)+len(r.Removed) == 0 {
 		fmt.Fprintln(p.stdout, "nothing to clear away")

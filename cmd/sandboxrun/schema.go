@@ -5,7 +5,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"sandboxrun/runner"
+	"sandboxrun/runner/document"
 	"sandboxrun/schemas"
 )
 
@@ -28,7 +28,7 @@ Examples:
 			}
 			text, err := schemas.ByName(name)
 			if err != nil {
-				return &runner.InputError{Message: err.Error()}
+				return &document.InputError{Message: err.Error()}
 			}
 			_, err = p.stdout.Write(text)
 			return err

@@ -1,6 +1,17 @@
 package main
 
-import "github.com/urfave/cli/v2"
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"sandboxrun/cmd/sandboxrun/render"
+	"sandboxrun/runner/document"
+)
 
 func (p *program) sessionsCommand() *cli.Command {
 	return &cli.Command{
@@ -11,4 +22,148 @@ func (p *program) sessionsCommand() *cli.Command {
 own conversation so far, and the files that the run before left.`,
 		Subcommands: []*cli.Command{p.sessionsListCommand(), p.sessionsShowCommand(), p.sessionsRmCommand()},
 	}
+}
+
+func (p *program) sessionsListCommand() *cli.Command {
+	return &cli.Command{
+		Name:  "list",
+		Usage: "list sessions, the one used last first",
+		Description: `Examples:
+   sandboxrun sessions list
+   sandboxrun sessions list --json`,
+		Flags:  []cli.Flag{jsonFlag},
+		Action: p.sessionsList,
+	}
+}
+
+func (p *program) sessionsList(c *cli.Context) error {
+	st, err := p.state()
+	if err != nil {
+		return err
+	}
+	list, err := st.Sessions()
+	if err != nil {
+		return err
+	}
+	if c.Bool(jsonFlag.Name) {
+		return p.printJSON(list)
+	}
+	now := time.Now()
+	rows := [][]string{}
+	for _, s := range list {
+		updated := "-"
+		if !s.UpdatedAt.IsZero() {
+			updated = age(now.Sub(s.UpdatedAt))
+		}
+		rows = append(rows, []string{s.ID, cmp.Or(s.Agent, "-"), strconv.Itoa(s.Runs), cmp.Or(s.Status, "-"), updated, s.RepoRoot})
+	}
+	return render.Table(p.stdout, []string{"SESSION", "AGENT", "RUNS", "LAST", "AGE", "REPOSITORY"}, rows)
+}
+
+// shownTree is how much of a tree's id a table shows.
+const shownTree = 12
+
+func (p *program) sessionsShowCommand() *cli.Command {
+	return &cli.Command{
+		Name:      "show",
+		Usage:     "show the runs of a session",
+		ArgsUsage: "SESSION",
+		Description: `Lists the runs of the session's line, the oldest first, with the tree each left.
+Runs that a retry went back before are not in it; "sandboxrun runs" still has them.
+
+Examples:
+   sandboxrun sessions show SESSION
+   sandboxrun sessions show --json SESSION`,
+		Flags:  []cli.Flag{jsonFlag},
+		Action: p.sessionsShow,
+	}
+}
+
+func (p *program) sessionsShow(c *cli.Context) error {
+	id, err := oneArgument(c, "SESSION")
+	if err != nil {
+		return err
+	}
+	st, err := p.state()
+	if err != nil {
+		return err
+	}
+	s, err := st.Session(id)
+	if err != nil {
+		return err
+	}
+	if c.Bool(jsonFlag.Name) {
+		return p.printJSON(s)
+	}
+	busy := ""
+	if s.Busy {
+		busy = "  a run is under way"
+	}
+	if _, err := fmt.Fprintf(p.stdout, "session %s  agent %s%s\n%s\n\n", render.Printable(s.ID), render.Printable(s.Agent), busy, render.Printable(s.RepoRoot)); err != nil {
+		return err
+	}
+	rows := [][]string{}
+	for _, r := range s.Runs {
+		talk := "yes"
+		if !r.Kept {
+			talk = "no"
+		}
+		rows = append(rows, []string{r.RunID, string(r.Status), r.End.Tree[:min(shownTree, len(r.End.Tree))], talk, cmp.Or(r.Branch, "-"), render.Fit(render.Printable(r.Claim), 60)})
+	}
+	return render.Table(p.stdout, []string{"RUN", "STATUS", "TREE", "REMEMBERED", "BRANCH", "CLAIM"}, rows)
+}
+
+// removedView is what sessions rm prints with --json.
+type removedView struct {
+	Removed []string `json:"removed"`
+}
+
+func (p *program) sessionsRmCommand() *cli.Command {
+	return &cli.Command{
+		Name:      "rm",
+		Usage:     "forget sessions",
+		ArgsUsage: "SESSION…",
+		Description: `Removes the sessions and their kept conversations. Their runs and the branches these
+landed stay. One with a run under way is refused.
+
+Examples:
+   sandboxrun sessions rm SESSION`,
+		Flags:  []cli.Flag{jsonFlag},
+		Action: p.sessionsRm,
+	}
+}
+
+func (p *program) sessionsRm(c *cli.Context) error {
+	if !c.Args().Present() {
+		return &document.InputError{Message: "needs at least one argument SESSION", Hint: "sandboxrun sessions list"}
+	}
+	st, err := p.state()
+	if err != nil {
+		return err
+	}
+	// All are looked up first, so that a typo removes nothing.
+	for _, id := range c.Args().Slice() {
+		// A damaged one can be removed as well.
+		_, err := st.Session(id)
+		if unknown := (*document.InputError)(nil); errors.As(err, &unknown) {
+			return err
+		}
+	}
+	view := removedView{Removed: []string{}}
+	for _, id := range c.Args().Slice() {
+		if err := st.RemoveSession(c.Context, id); err != nil {
+			return err
+		}
+		view.Removed = append(view.Removed, id)
+		if c.Bool(jsonFlag.Name) {
+			continue
+		}
+		if _, err := fmt.Fprintln(p.stdout, "removed", render.Printable(id)); err != nil {
+			return err
+		}
+	}
+	if c.Bool(jsonFlag.Name) {
+		return p.printJSON(view)
+	}
+	return nil
 }

@@ -6,8 +6,6 @@ import (
 	"runtime/debug"
 
 	"github.com/urfave/cli/v2"
-
-	"sandboxrun/runner"
 )
 
 // release is set by the linker for released builds (-X main.release=v1.2.3).
@@ -57,17 +55,4 @@ func (p *program) versionCommand() *cli.Command {
 			return err
 		},
 	}
-}
-
-// jsonFlag is the same on every command that has it.
-var jsonFlag = &cli.BoolFlag{Name: "json", Usage: "print JSON instead of a table"}
-
-// printJSON writes v to standard output as one indented document.
-func (p *program) printJSON(v any) error {
-	b, err := runner.EncodeDocument(v)
-	if err != nil {
-		return fmt.Errorf("encode output: %w", err)
-	}
-	_, err = p.stdout.Write(b)
-	return err
 }

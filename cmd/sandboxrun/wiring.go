@@ -8,22 +8,28 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"sandboxrun/gitdiff"
+	"sandboxrun/cmd/sandboxrun/guest"
+	"sandboxrun/cmd/sandboxrun/prompt"
+	"sandboxrun/cmd/sandboxrun/render"
+	"sandboxrun/gitdiff/workspace"
 	"sandboxrun/images"
 	"sandboxrun/runner"
+	"sandboxrun/runner/config"
+	"sandboxrun/runner/document"
+	"sandboxrun/runner/state"
 	"sandboxrun/sandbox/docker"
 )
 
 // config reads the user's configuration.
-func (p *program) config() (runner.Config, error) { return runner.LoadConfig(p.getenv) }
+func (p *program) config() (config.Config, error) { return config.Load(p.getenv) }
 
 // state opens the state directory, and makes it the first time.
-func (p *program) state() (*runner.State, error) {
-	dir, err := runner.StateDir(p.getenv)
+func (p *program) state() (*state.State, error) {
+	dir, err := config.StateDir(p.getenv)
 	if err != nil {
 		return nil, err
 	}
-	return runner.OpenState(dir)
+	return state.Open(dir)
 }
 
 // engine prepares the container engine. Nothing is asked of it yet.
@@ -46,14 +52,14 @@ func (p *program) runner(boxes bool) (*runner.Runner, func(), error) {
 	return p.runnerWith(cfg, p.getenv, boxes)
 }
 
-func (p *program) runnerWith(cfg runner.Config, getenv func(string) string, boxes bool) (*runner.Runner, func(), error) {
+func (p *program) runnerWith(cfg config.Config, getenv func(string) string, boxes bool) (*runner.Runner, func(), error) {
 	st, err := p.state()
 	if err != nil {
 		return nil, nil, err
 	}
-	var guest string
+	var binary string
 	if boxes {
-		if guest, err = guestBinary(); err != nil {
+		if binary, err = guest.Binary(); err != nil {
 			return nil, nil, err
 		}
 	}
@@ -67,11 +73,11 @@ func (p *program) runnerWith(cfg runner.Config, getenv func(string) string, boxe
 	}
 	asker, hangUp := runner.Asker(nil), func() {}
 	if boxes {
-		asker, hangUp = p.newAsker()
+		asker, hangUp = prompt.New(p.stderr, render.TerminalOf(p.stderr, p.getenv), &p.screen)
 	}
 	r := runner.New(runner.Options{
 		Asker: asker, Waiting: func(message string) { p.notef("%s", message) },
-		State: st, Config: cfg, Engine: eng, GuestBinary: guest, CABundle: images.HostCAPath(getenv), Getenv: getenv, Layout: layout, Version: buildVersion().Version,
+		State: st, Config: cfg, Engine: eng, GuestBinary: binary, CABundle: images.HostCAPath(getenv), Getenv: getenv, Layout: layout, Version: buildVersion().Version,
 	})
 	return r, func() {
 		hangUp()
@@ -93,12 +99,12 @@ func (p *program) withRunner(c *cli.Context, do func(context.Context, *runner.Ru
 
 // treeLayout is how trees reach boxes when somebody insists: the best the engine
 // can do is found out by itself, so this is for finding faults.
-func treeLayout(getenv func(string) string) (gitdiff.Layout, error) {
-	switch l := gitdiff.Layout(getenv("SANDBOXRUN_LAYOUT")); l {
-	case "", gitdiff.LayoutOverlay, gitdiff.LayoutCopy:
+func treeLayout(getenv func(string) string) (workspace.Layout, error) {
+	switch l := workspace.Layout(getenv("SANDBOXRUN_LAYOUT")); l {
+	case "", workspace.LayoutOverlay, workspace.LayoutCopy:
 		return l, nil
 	default:
-		return "", &runner.InputError{Message: fmt.Sprintf("SANDBOXRUN_LAYOUT is %q", string(l)),
+		return "", &document.InputError{Message: fmt.Sprintf("SANDBOXRUN_LAYOUT is %q", string(l)),
 			Hint: "use overlay or copy, or leave it unset"}
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"sandboxrun/gitdiff/quota"
+	"sandboxrun/internal/testenv"
 )
 
 // machine is Debian's user mode Linux: a kernel with quotas that is a program.
@@ -21,6 +22,7 @@ const machine = "linux.uml"
 
 func TestTheKernelItselfBoundsTreesWhereItHasProjectQuotas(t *testing.T) {
 	t.Parallel()
+	testenv.NeedsTime(t, "boots two kernels")
 	kernel, err := exec.LookPath(machine)
 	if err != nil {
 		t.Skipf("no kernel with quotas: %v (Debian's package user-mode-linux)", err)

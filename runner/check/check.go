@@ -6,6 +6,7 @@ import (
 	"context"
 
 	"sandboxrun/gitdiff"
+	"sandboxrun/gitdiff/change"
 )
 
 // Check judges evidence. What it finds is a Verdict, also when it is a bad one;
@@ -16,7 +17,7 @@ type Check interface {
 
 // Evidence is what the runner itself measured of a run.
 type Evidence struct {
-	Changes  []gitdiff.Change  // base tree to captured tree
+	Changes  []change.Change   // base tree to captured tree
 	Findings []gitdiff.Finding // oddities of the captured tree
 }
 

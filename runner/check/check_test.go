@@ -9,13 +9,13 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"go.uber.org/goleak"
 
-	"sandboxrun/gitdiff"
+	"sandboxrun/gitdiff/change"
 	"sandboxrun/runner/check"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-func judge(t *testing.T, kind, params string, changes ...gitdiff.Change) check.Verdict {
+func judge(t *testing.T, kind, params string, changes ...change.Change) check.Verdict {
 	t.Helper()
 	c, err := check.New(kind, json.RawMessage(params))
 	if err != nil {
@@ -31,23 +31,23 @@ func judge(t *testing.T, kind, params string, changes ...gitdiff.Change) check.V
 	return v
 }
 
-func modified(paths ...string) []gitdiff.Change {
-	var list []gitdiff.Change
+func modified(paths ...string) []change.Change {
+	var list []change.Change
 	for _, p := range paths {
-		list = append(list, gitdiff.Change{Name: p, Type: "modified", Additions: 1, Deletions: 1})
+		list = append(list, change.Change{Name: p, Type: "modified", Additions: 1, Deletions: 1})
 	}
 	return list
 }
 
 func TestVerdicts(t *testing.T) {
 	t.Parallel()
-	rename := []gitdiff.Change{
+	rename := []change.Change{
 		{Name: "docs/api.go", OldName: "src/api/api.go", Type: "added"},
 		{Name: "src/api/api.go", Type: "deleted"},
 	}
 	tests := []struct {
 		name, kind, params string
-		changes            []gitdiff.Change
+		changes            []change.Change
 		want               check.Outcome
 		paths              []string
 	}{
@@ -66,7 +66,7 @@ func TestVerdicts(t *testing.T) {
 		{"files beyond", "max_files_changed", `{"kind":"max_files_changed","max":1}`, modified("a", "b"), check.Fail, nil},
 		{"lines within", "max_lines_changed", `{"kind":"max_lines_changed","max":4}`, modified("a", "b"), check.Pass, nil},
 		{"lines beyond", "max_lines_changed", `{"kind":"max_lines_changed","max":3}`, modified("a", "b"), check.Fail, nil},
-		{"lines of a binary", "max_lines_changed", `{"kind":"max_lines_changed","max":3}`, []gitdiff.Change{{Name: "x.png", Binary: true}}, check.Unverifiable, []string{"x.png"}},
+		{"lines of a binary", "max_lines_changed", `{"kind":"max_lines_changed","max":3}`, []change.Change{{Name: "x.png", Binary: true}}, check.Unverifiable, []string{"x.png"}},
 		{"nothing deleted", "no_deleted_files", `{"kind":"no_deleted_files"}`, modified("a"), check.Pass, nil},
 		{"deleted", "no_deleted_files", `{"kind":"no_deleted_files"}`, rename, check.Fail, []string{"src/api/api.go"}},
 		{"sentence", "", ``, modified("a"), check.Unverifiable, nil},

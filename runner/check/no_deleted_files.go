@@ -4,7 +4,7 @@ import (
 	"context"
 	"encoding/json"
 
-	"sandboxrun/gitdiff"
+	"sandboxrun/gitdiff/change"
 )
 
 func init() {
@@ -27,7 +27,7 @@ func parseNoDeleted(params json.RawMessage) (Check, error) {
 func (noDeletedFiles) Check(_ context.Context, e Evidence) (Verdict, error) {
 	var gone []string
 	for _, c := range e.Changes {
-		if c.Type == gitdiff.Deleted {
+		if c.Type == change.Deleted {
 			gone = append(gone, c.Name)
 		}
 	}

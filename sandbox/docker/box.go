@@ -5,6 +5,7 @@ import (
 	"sync"
 
 	"sandboxrun/sandbox"
+	"sandboxrun/sandbox/docker/stream"
 )
 
 // box is one running container. It ends once, with the first cause: Close, a
@@ -14,7 +15,7 @@ type box struct {
 	engine  *Engine
 	spec    sandbox.Spec
 	details sandbox.BoxDetails
-	podman  bool // the engine is Podman's service
+	dialect dialect // of the engine
 
 	life context.Context // ends when the box does; context.Cause says why
 	end  context.CancelCauseFunc
@@ -31,7 +32,7 @@ type box struct {
 	guest    *guest
 	execs    execEnds
 	oom      chan struct{} // receives when the engine reports an out-of-memory kill
-	output   meter
+	output   stream.Meter
 	counters counters
 	disk     disk
 }
@@ -52,7 +53,7 @@ func newBox(ctx context.Context, e *Engine, s sandbox.Spec, img image) *box {
 		built:     make(chan struct{}),
 		attempted: make(chan struct{}),
 		oom:       make(chan struct{}, 1),
-		output:    meter{limit: s.Limits.OutputBytes},
+		output:    stream.Meter{Limit: s.Limits.OutputBytes},
 	}
 	base := context.WithoutCancel(ctx)
 	b.life, b.end = context.WithCancelCause(base)
@@ -72,7 +73,7 @@ func newBox(ctx context.Context, e *Engine, s sandbox.Spec, img image) *box {
 // Details says what the engine made; see sandbox.Details.
 func (b *box) Details() sandbox.BoxDetails {
 	d := b.details
-	d.OutputBytes = min(b.output.used.Load(), b.output.limit)
+	d.OutputBytes = b.output.Passed()
 	return d
 }
 

@@ -2,11 +2,11 @@ package docker_test
 
 import (
 	"cmp"
-	"slices"
 	"testing"
 
 	"go.uber.org/goleak"
 
+	"sandboxrun/internal/testenv"
 	"sandboxrun/sandbox"
 	"sandboxrun/sandbox/docker"
 	"sandboxrun/sandbox/sandboxtest"
@@ -22,10 +22,8 @@ func TestConformance(t *testing.T) {
 }
 
 func TestConformanceGVisor(t *testing.T) {
-	info := requireEngine(t)
-	if !slices.Contains(info.Runtimes, "runsc") {
-		t.Skipf("the engine has no runtime runsc, only %v", info.Runtimes)
-	}
+	requireEngine(t)
+	testenv.Runtime(t, "runsc")
 	sandboxtest.Conformance(t, newEngine, sandboxtest.Options{
 		Image: testImage, Runtime: "runsc", OwnKernel: true, Overlay: true,
 	})
@@ -34,13 +32,10 @@ func TestConformanceGVisor(t *testing.T) {
 // requireEngine skips a test where no engine runs or the test image is missing.
 func requireEngine(t testing.TB) sandbox.Info {
 	t.Helper()
-	e := openEngine(t, docker.Config{})
-	info, err := e.Info(t.Context())
+	testenv.Engine(t, testImage)
+	info, err := openEngine(t, docker.Config{}).Info(t.Context())
 	if err != nil {
-		t.Skipf("no container engine: %v", err)
-	}
-	if _, err := e.Image(t.Context(), testImage); err != nil {
-		t.Skipf("no test image: %v", err)
+		t.Fatal(err)
 	}
 	return info
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/docker/docker/api/types/container"
 
 	"sandboxrun/sandbox"
+	"sandboxrun/sandbox/docker/stream"
 )
 
 // Exec runs one process in the box; see sandbox.Sandbox.
@@ -53,7 +54,7 @@ func (b *box) verdict(err error) error {
 	return cause
 }
 
-func (b *box) exec(c sandbox.Command, output *meter) (sandbox.Exit, error) {
+func (b *box) exec(c sandbox.Command, output *stream.Meter) (sandbox.Exit, error) {
 	e := b.engine
 	options := container.ExecOptions{
 		User:         fmt.Sprintf("%d:%d", b.spec.User.UID, b.spec.User.GID),
@@ -74,13 +75,13 @@ func (b *box) exec(c sandbox.Command, output *meter) (sandbox.Exit, error) {
 	ended, forget := b.execs.expect(created.ID)
 	defer forget()
 	started := time.Now()
-	stream, err := hijack(b.life, e, "start exec", func(ctx context.Context) (types.HijackedResponse, error) {
+	conn, err := hijack(b.life, e, "start exec", func(ctx context.Context) (types.HijackedResponse, error) {
 		return e.client.ContainerExecAttach(ctx, created.ID, container.ExecAttachOptions{})
 	})
 	if err != nil {
 		b.suspectEndBy(err)
 	} else {
-		err = b.converse(stream, created.ID, ended, c, output)
+		err = b.converse(conn, created.ID, ended, c, output)
 	}
 	var state container.ExecInspect
 	if err == nil {
@@ -98,27 +99,27 @@ func (b *box) exec(c sandbox.Command, output *meter) (sandbox.Exit, error) {
 
 // converse feeds the process and reads its output until the output ends, or the
 // process has ended and its output is silent.
-func (b *box) converse(stream types.HijackedResponse, id string, ended <-chan struct{}, c sandbox.Command, output *meter) error {
-	defer stream.Close()
-	cut := context.AfterFunc(b.life, stream.Close)
+func (b *box) converse(conn types.HijackedResponse, id string, ended <-chan struct{}, c sandbox.Command, output *stream.Meter) error {
+	defer conn.Close()
+	cut := context.AfterFunc(b.life, conn.Close)
 	defer cut()
 	if c.Stdin != nil {
 		// Not waited for: only the caller can make Stdin return.
-		go feed(stream, c.Stdin)
+		go feed(conn, c.Stdin)
 	}
-	r := &patientReader{conn: stream.Conn, from: stream.Reader, linger: b.engine.timeouts.Linger}
+	r := stream.NewPatientReader(conn.Conn, conn.Reader, b.engine.timeouts.Linger)
 	read := make(chan error, 1)
 	go func() {
-		read <- splitFrames(r, output.writer(c.Stdout), output.writer(c.Stderr))
+		read <- stream.Split(r, output.Writer(c.Stdout), output.Writer(c.Stderr))
 	}()
 	err := b.awaitOutput(r, read, id, ended)
-	if r.left() && (errors.Is(err, errLeft) || errors.Is(err, io.ErrUnexpectedEOF)) {
+	if r.Left() && (errors.Is(err, stream.ErrLeft) || errors.Is(err, io.ErrUnexpectedEOF)) {
 		return nil
 	}
 	if limit, ok := errors.AsType[*sandbox.LimitError](err); ok {
 		b.end(limit)
 	}
-	if _, ours := errors.AsType[*sinkError](err); ours || err == nil {
+	if _, ours := errors.AsType[*stream.SinkError](err); ours || err == nil {
 		return err
 	}
 	return b.engine.explain("read output", err)
@@ -126,7 +127,7 @@ func (b *box) converse(stream types.HijackedResponse, id string, ended <-chan st
 
 // awaitOutput waits for the reader. It learns of the end of the process from
 // the engine's events and, should those fail, by asking now and then.
-func (b *box) awaitOutput(r *patientReader, read <-chan error, id string, ended <-chan struct{}) error {
+func (b *box) awaitOutput(r *stream.PatientReader, read <-chan error, id string, ended <-chan struct{}) error {
 	ask := time.NewTicker(askExecGap)
 	defer ask.Stop()
 	for {
@@ -135,11 +136,11 @@ func (b *box) awaitOutput(r *patientReader, read <-chan error, id string, ended 
 			return err
 		case <-ended:
 			ended = nil
-			r.leaveWhenSilent()
+			r.LeaveWhenSilent()
 		case <-ask.C:
 			if state, err := b.execState(id); err == nil && !state.Running {
 				ask.Stop()
-				r.leaveWhenSilent()
+				r.LeaveWhenSilent()
 			}
 		}
 	}
@@ -159,7 +160,7 @@ func (b *box) suspectEndBy(err error) {
 
 // feed copies input and then tells the process that there is no more. Errors
 // mean that the process does not want any, which is its right.
-func feed(stream types.HijackedResponse, stdin io.Reader) {
-	_, _ = io.Copy(stream.Conn, stdin)
-	_ = stream.CloseWrite()
+func feed(conn types.HijackedResponse, stdin io.Reader) {
+	_, _ = io.Copy(conn.Conn, stdin)
+	_ = conn.CloseWrite()
 }

@@ -36,10 +36,7 @@ var errNoExit = errors.New("the engine does not know how the process ended")
 func (b *box) execState(id string) (container.ExecInspect, error) {
 	e := b.engine
 	return ask(b.life, e, "inspect exec", e.timeouts.Call, func(ctx context.Context) (container.ExecInspect, error) {
-		if b.podman {
-			return e.podmanExec(ctx, id)
-		}
-		return e.client.ContainerExecInspect(ctx, id)
+		return b.dialect.exec(ctx, e, id)
 	})
 }
 

@@ -13,6 +13,7 @@ import (
 	"github.com/docker/docker/api/types/container"
 
 	"sandboxrun/sandbox"
+	"sandboxrun/sandbox/docker/stream"
 )
 
 // guestTail is how much of the guest's standard error is kept for messages.
@@ -23,15 +24,15 @@ type guest struct {
 	box    *box
 	out    *io.PipeReader
 	in     *io.PipeWriter // fed by the stream from the engine
-	stderr tail
+	stderr stream.Tail
 
 	mu     sync.Mutex
-	stream *types.HijackedResponse
+	conn   *types.HijackedResponse
 	closed bool
 }
 
 func newGuest(b *box) *guest {
-	g := &guest{box: b, stderr: tail{max: guestTail}}
+	g := &guest{box: b, stderr: stream.Tail{Max: guestTail}}
 	g.out, g.in = io.Pipe()
 	return g
 }
@@ -42,7 +43,7 @@ func (b *box) Stdio() io.ReadWriteCloser { return b.guest }
 // attach connects to the container before it starts, so that no byte is lost.
 func (b *box) attach(ctx context.Context) error {
 	e := b.engine
-	stream, err := hijack(ctx, e, "attach to container", func(ctx context.Context) (types.HijackedResponse, error) {
+	conn, err := hijack(ctx, e, "attach to container", func(ctx context.Context) (types.HijackedResponse, error) {
 		return e.client.ContainerAttach(ctx, b.container, container.AttachOptions{Stream: true, Stdin: true, Stdout: true, Stderr: true})
 	})
 	if err != nil {
@@ -50,11 +51,11 @@ func (b *box) attach(ctx context.Context) error {
 	}
 	g := b.guest
 	g.mu.Lock()
-	g.stream = &stream
+	g.conn = &conn
 	g.mu.Unlock()
 	b.work.Go(func() {
-		err := splitFrames(stream.Reader, dropping{g.in}, &g.stderr)
-		if errors.Is(err, errFrame) {
+		err := stream.Split(conn.Reader, dropping{g.in}, &g.stderr)
+		if errors.Is(err, stream.ErrFrame) {
 			b.end(&sandbox.EngineError{Op: "read from guest", Err: err})
 		}
 		b.noticeEnd()
@@ -85,12 +86,12 @@ func (g *guest) Read(p []byte) (int, error) { return g.out.Read(p) }
 // Write passes p to the guest. It fails when the box has ended.
 func (g *guest) Write(p []byte) (int, error) {
 	g.mu.Lock()
-	stream, closed := g.stream, g.closed
+	conn, closed := g.conn, g.closed
 	g.mu.Unlock()
-	if closed || stream == nil {
+	if closed || conn == nil {
 		return 0, sandbox.ErrClosed
 	}
-	n, err := stream.Conn.Write(p)
+	n, err := conn.Conn.Write(p)
 	if err != nil {
 		if cause := context.Cause(g.box.life); cause != nil {
 			err = cause
@@ -105,12 +106,12 @@ func (g *guest) Write(p []byte) (int, error) {
 func (g *guest) Close() error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if g.closed || g.stream == nil {
+	if g.closed || g.conn == nil {
 		return nil
 	}
 	g.closed = true
 	g.out.Close()
-	if err := g.stream.CloseWrite(); err != nil && !errors.Is(err, net.ErrClosed) {
+	if err := g.conn.CloseWrite(); err != nil && !errors.Is(err, net.ErrClosed) {
 		return fmt.Errorf("close guest input: %w", err)
 	}
 	return nil
@@ -121,8 +122,8 @@ func (g *guest) abandon() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.closed = true
-	if g.stream != nil {
-		g.stream.Close()
+	if g.conn != nil {
+		g.conn.Close()
 	}
 	g.in.Close()
 }

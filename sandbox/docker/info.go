@@ -11,6 +11,7 @@ import (
 	"github.com/docker/docker/api/types/system"
 
 	"sandboxrun/sandbox"
+	"sandboxrun/sandbox/docker/podman"
 )
 
 // Info asks the engine what it is and what it consists of.
@@ -49,8 +50,8 @@ func (e *Engine) Info(ctx context.Context) (sandbox.Info, error) {
 		CPULimit:      about.CPUCfsQuota,
 		LiveRestore:   about.LiveRestoreEnabled,
 	}
-	if isPodman(version) {
-		info.Name = podman
+	if podman.Is(version) {
+		info.Name = podman.Name
 	}
 	if slices.Contains(info.Security, "userns") {
 		info.RemappedRoot = remappedRoot(info.RootDir)
@@ -63,12 +64,6 @@ func (e *Engine) Info(ctx context.Context) (sandbox.Info, error) {
 		info.Components = append(info.Components, sandbox.Component{Name: c.Name, Version: c.Version})
 	}
 	return info, nil
-}
-
-func isPodman(v types.Version) bool {
-	return slices.ContainsFunc(v.Components, func(c types.ComponentVersion) bool {
-		return strings.Contains(c.Name, "Podman")
-	})
 }
 
 // remappedRoot is the user that root of a box is. An engine that remaps users
@@ -93,3 +88,29 @@ func securityOptions(options []string) []string {
 	}
 	return names
 }
+
+// cachedInfo returns what Info reported the first time: some of it decides how
+// boxes are made.
+func (e *Engine) cachedInfo(ctx context.Context) (sandbox.Info, error) {
+	e.mu.Lock()
+	known := e.known
+	e.mu.Unlock()
+	if known != nil {
+		return *known, nil
+	}
+	info, err := e.Info(ctx)
+	if err != nil {
+		return sandbox.Info{}, err
+	}
+	e.mu.Lock()
+	e.known = &info
+	e.mu.Unlock()
+	return info, nil
+}
+
+// bringsLoopbackUp reports whether the OCI runtime brings up the loopback
+// interface of a new network namespace by itself. Then the engine's own network
+// set-up, more than half of the time a start takes, can be left out altogether
+// (Config.NetworkDisabled). gVisor's runsc does not: without the engine's set-up
+// a box would have no interface at all.
+func bringsLoopbackUp(runtime string) bool { return runtime == "runc" || runtime == "crun" }

@@ -1,17 +1,17 @@
 package docker
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"math"
+	"strings"
 	"time"
 
 	"github.com/containerd/errdefs"
 	"github.com/docker/docker/api/types/container"
 
-	"sandboxrun/runner/step"
+	"sandboxrun/internal/step"
 	"sandboxrun/sandbox"
 )
 
@@ -22,7 +22,7 @@ func (e *Engine) Open(ctx context.Context, s sandbox.Spec) (sandbox.Sandbox, err
 	if err := check(s); err != nil {
 		return nil, fmt.Errorf("open box: %w", err)
 	}
-	about, err := e.nature(ctx)
+	about, err := e.cachedInfo(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("open box: %w", err)
 	}
@@ -31,7 +31,7 @@ func (e *Engine) Open(ctx context.Context, s sandbox.Spec) (sandbox.Sandbox, err
 		return nil, fmt.Errorf("open box: %w", err)
 	}
 	b := newBox(ctx, e, s, img)
-	b.podman = about.Name == podman
+	b.dialect = dialectOf(about)
 	err = b.build(ctx, img, about)
 	if cause := context.Cause(b.life); cause != nil {
 		err = cause
@@ -56,39 +56,31 @@ func (b *box) build(ctx context.Context, img image, about sandbox.Info) error {
 	if err != nil {
 		return err
 	}
-	at := setting{etc: etc, now: now}
-	if b.podman {
-		at.tmpfs = podmanTmpfs
-	} else {
-		at.noNetworking = bringsLoopbackUp(cmp.Or(b.spec.Runtime, about.DefaultRun))
-	}
-	r, err := e.newRecipe(b.spec, img, at)
+	r, err := e.newRecipe(b.spec, img, b.dialect.fit(setting{etc: etc, now: now}, b.spec, about))
 	if err != nil {
 		return err
 	}
-	if b.podman {
-		if r, err = e.inPodmansWords(r, b.spec, about); err != nil {
-			return err
-		}
+	if r, err = b.dialect.request(e, r, b.spec, about); err != nil {
+		return err
 	}
 	b.watchDisk(b.spec.Tree, b.spec.Limits)
 	if b.spec.Tree.Dir == "" {
 		b.volume = volumeName(b.spec.Owner, b.spec.Role)
-		err := step.Do(ctx, sandbox.StepVolume, b.volume, func() error { return e.createVolume(ctx, b.spec, now) })
+		done := b.spec.Journal.Begin(sandbox.StepVolume, b.volume)
+		err := e.createVolume(ctx, b.spec, now)
+		done(err)
 		if err != nil {
 			return err
 		}
 	}
-	done := step.Begin(ctx, sandbox.StepCreate, r.Name)
+	done := b.spec.Journal.Begin(sandbox.StepCreate, r.Name)
 	made, err := b.create(ctx, r)
 	done(err)
 	if err != nil {
 		return err
 	}
-	if b.podman {
-		if made, err = fromPodmansWords(r, img.env, about, made); err != nil {
-			return err
-		}
+	if made, err = b.dialect.report(r, img, about, made); err != nil {
+		return err
 	}
 	if err := keepsPromises(r, made); err != nil {
 		return err
@@ -97,28 +89,33 @@ func (b *box) build(ctx context.Context, img image, about sandbox.Info) error {
 	if err := b.watchEvents(ctx, made.Created); err != nil {
 		return err
 	}
-	if b.podman {
-		if err := b.podmanInit(ctx); err != nil {
-			return err
-		}
+	if err := b.dialect.prepare(ctx, b); err != nil {
+		return err
 	}
-	err = step.Do(ctx, sandbox.StepAttach, b.container, func() error { return b.attach(ctx) })
+	step.Before(sandbox.StepAttach)
+	err = b.attach(ctx)
+	step.After(sandbox.StepAttach)
 	if err != nil {
 		return err
 	}
 	if err := b.disk.measured(ctx); err != nil {
 		return err
 	}
-	err = step.Do(ctx, sandbox.StepStart, b.container, func() error { return b.start(ctx) })
+	step.Before(sandbox.StepStart)
+	err = b.start(ctx)
+	step.After(sandbox.StepStart)
 	if err != nil {
 		return err
 	}
 	b.watchCounters()
 	b.watchEngine()
-	if b.podman {
-		return b.probe(ctx, r, about)
-	}
-	return nil
+	return b.dialect.verify(ctx, b, r, about)
+}
+
+// nameInUse reports whether the name of a new container is another's. Podman says
+// it as an internal error, and Docker's status for it has other meanings too.
+func nameInUse(err error) bool {
+	return err != nil && strings.Contains(err.Error(), "is already in use")
 }
 
 // errNothing is an answer of the engine in which nothing is said.

@@ -14,9 +14,10 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"sandboxrun/sandbox"
+	"sandboxrun/sandbox/docker/podman"
 )
 
-var aboutPodman = sandbox.Info{Name: podman, Version: "4.3.1", DefaultRun: "crun"}
+var aboutPodman = sandbox.Info{Name: podman.Name, Version: "4.3.1", DefaultRun: "crun"}
 
 func podmanSpec(t *testing.T) sandbox.Spec {
 	t.Helper()
@@ -41,11 +42,11 @@ func podmanRecipe(t *testing.T, s sandbox.Spec) (recipe, error) {
 	t.Helper()
 	e := &Engine{instance: "here", dir: t.TempDir()}
 	img := image{id: "sha256:1111", env: []string{"PATH=/bin", "LD_PRELOAD=/evil.so"}, volumes: []string{"/data"}}
-	r, err := e.newRecipe(s, img, setting{tmpfs: podmanTmpfs})
+	r, err := e.newRecipe(s, img, podmanDialect{}.fit(setting{}, s, aboutPodman))
 	if err != nil {
 		t.Fatal(err)
 	}
-	return e.inPodmansWords(r, s, aboutPodman)
+	return podmanDialect{}.request(e, r, s, aboutPodman)
 }
 
 func TestPodmanIsAskedForNoLess(t *testing.T) {
@@ -121,7 +122,7 @@ func fromPodman(r recipe) container.InspectResponse {
 }
 
 func checkPodman(r recipe, made container.InspectResponse) error {
-	made, err := fromPodmansWords(r, []string{"PATH=/bin", "LD_PRELOAD=/evil.so"}, aboutPodman, made)
+	made, err := podmanDialect{}.report(r, image{env: []string{"PATH=/bin", "LD_PRELOAD=/evil.so"}}, aboutPodman, made)
 	if err != nil {
 		return err
 	}

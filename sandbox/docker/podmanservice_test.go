@@ -38,6 +38,9 @@ func TestConformancePodman(t *testing.T) {
 // until the test ends, and returns its endpoint.
 func startPodman(t *testing.T) string {
 	t.Helper()
+	if testing.Short() {
+		t.Skip("needs Podman: left out by -short")
+	}
 	program, err := exec.LookPath("podman")
 	if err != nil {
 		t.Skip("podman is not installed: run make podman")

@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"sync"
 
@@ -35,12 +36,12 @@ func resolveSeccomp() (text, hash string) {
 		}
 		rule.Includes = orNil(rule.Includes)
 		rule.Excludes = orNil(rule.Excludes)
-		rule.Names = slices.DeleteFunc(slices.Clone(rule.Names), func(name string) bool { return slices.Contains(socketCalls, name) })
+		rule.Names = slices.DeleteFunc(slices.Clone(rule.Names), func(name string) bool { return slices.Contains(filteredCalls, name) })
 		if len(rule.Names) > 0 {
 			kept = append(kept, rule)
 		}
 	}
-	kept = append(kept, socketRules()...)
+	kept = append(append(kept, socketRules()...), limitRules()...)
 	profile.Syscalls = kept
 	// Programs of the processor's other word sizes come to the kernel by another
 	// door, where arguments cannot be filtered: sockets of any family, and code
@@ -56,10 +57,11 @@ func resolveSeccomp() (text, hash string) {
 	return string(b), hex.EncodeToString(sum[:])
 }
 
-// socketCalls are the calls that make sockets. Moby's rules for them name what
-// is forbidden; ours name what is allowed. With socketcall, the way of 32-bit
-// programs before Linux 4.3, a filter cannot see the address family at all.
-var socketCalls = []string{"socket", "socketcall"}
+// filteredCalls are those that our own rules allow with some arguments only.
+// Moby's rules for sockets name what is forbidden; ours name what is allowed. With
+// socketcall, the way of 32-bit programs before Linux 4.3, a filter cannot see the
+// address family at all.
+var filteredCalls = []string{"socket", "socketcall", "prlimit64"}
 
 // socketFamilies are all a program in a box may use: each other family is one
 // more part of the kernel within an attacker's reach.
@@ -76,9 +78,35 @@ func socketRules() []*seccomp.Syscall {
 	return rules
 }
 
+// limitRules let a process set its own limits and read those of others. Programs
+// of a box run as the guest's user, so they could otherwise set the guest's: with
+// no memory or processor time left it would end, and the box with it.
+func limitRules() []*seccomp.Syscall {
+	const process, newLimit = 0, 2 // arguments of prlimit(2)
+	var rules []*seccomp.Syscall
+	for _, zero := range []uint{process, newLimit} {
+		rules = append(rules, &seccomp.Syscall{LinuxSyscall: specs.LinuxSyscall{
+			Names: []string{"prlimit64"}, Action: specs.ActAllow,
+			Args: []specs.LinuxSeccompArg{{Index: zero, Value: 0, Op: specs.OpEqualTo}},
+		}})
+	}
+	return rules
+}
+
 func orNil(f *seccomp.Filter) *seccomp.Filter {
 	if f == nil || len(f.Caps)+len(f.Arches) == 0 && f.MinKernel == nil {
 		return nil
 	}
 	return f
+}
+
+// seccompFile writes the profile to dir, unless it is there, and returns its path:
+// Podman reads the profile from a file.
+func seccompFile(dir string) (string, error) {
+	text, hash := seccompProfile()
+	path := filepath.Join(dir, "seccomp-"+hash[:16]+".json")
+	if err := writeOnce(path, text); err != nil {
+		return "", fmt.Errorf("seccomp profile: %w", err)
+	}
+	return path, nil
 }

@@ -76,3 +76,25 @@ func TestSocketsAreOfFourFamilies(t *testing.T) {
 		t.Errorf("families %v", families)
 	}
 }
+
+func TestLimitsOfOtherProcessesCanOnlyBeRead(t *testing.T) {
+	t.Parallel()
+	text, _ := seccompProfile()
+	profile, err := seccomp.LoadProfile(text, &specs.Spec{Process: &specs.Process{}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var zero []uint
+	for _, rule := range profile.Syscalls {
+		if !slices.Contains(rule.Names, "prlimit64") {
+			continue
+		}
+		if rule.Action != specs.ActAllow || len(rule.Args) != 1 || rule.Args[0].Value != 0 || rule.Args[0].Op != specs.OpEqualTo {
+			t.Fatalf("%+v", rule)
+		}
+		zero = append(zero, rule.Args[0].Index)
+	}
+	if !slices.Equal(zero, []uint{0, 2}) { // the process is the caller, or no limit is given
+		t.Errorf("allowed when these arguments are zero: %v", zero)
+	}
+}

@@ -10,7 +10,7 @@ import (
 	"github.com/docker/docker/api/types/container"
 	"github.com/docker/docker/api/types/volume"
 
-	"sandboxrun/runner/step"
+	"sandboxrun/internal/step"
 	"sandboxrun/sandbox"
 )
 
@@ -40,11 +40,15 @@ func (b *box) remove(ctx context.Context) error {
 	b.tried = true
 	ctx, cancel := b.engine.teardown(ctx, limit)
 	defer cancel()
-	err := step.Do(ctx, sandbox.StepRemove, b.container, func() error { return b.engine.removeContainer(ctx, b.container) })
+	step.Before(sandbox.StepRemove)
+	err := b.engine.removeContainer(ctx, b.container)
+	step.After(sandbox.StepRemove)
 	if err != nil {
 		return err
 	}
-	err = step.Do(ctx, sandbox.StepRemoveVolume, b.volume, func() error { return b.engine.removeVolume(ctx, b.volume) })
+	step.Before(sandbox.StepRemoveVolume)
+	err = b.engine.removeVolume(ctx, b.volume)
+	step.After(sandbox.StepRemoveVolume)
 	if err != nil {
 		return err
 	}

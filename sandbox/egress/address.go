@@ -8,6 +8,19 @@ import (
 
 var errPrivate = errors.New("a private, local or reserved address")
 
+// privateError says which address keeps an allowed host from being reached. Its
+// text goes to the box as well, so it does not name the address: names of the
+// host's network are none of the box's business.
+type privateError struct {
+	host    string
+	address netip.Addr
+}
+
+func (e *privateError) Error() string { return e.host + " stands for " + errPrivate.Error() }
+
+// Unwrap makes it a refusal, not a failure.
+func (e *privateError) Unwrap() error { return errPrivate }
+
 // reserved lists what is not the public internet: the IANA special-purpose
 // address registries (iana.org/assignments/iana-ipv4-special-registry and
 // -ipv6-), and one address that clouds serve metadata from although it is

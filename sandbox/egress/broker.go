@@ -10,6 +10,9 @@ import (
 	"strings"
 	"sync/atomic"
 	"time"
+
+	"sandboxrun/internal/redact"
+	"sandboxrun/sandbox/egress/tunnel"
 )
 
 var (
@@ -21,6 +24,7 @@ var (
 	errNoKey     = errors.New("the runner has no usable key for this provider")
 	errUpstream  = errors.New("the provider could not be reached")
 	errRedirect  = errors.New("the provider answered with a redirect, which is not followed")
+	errEncoding  = errors.New("the provider answered in an encoding that nobody asked for")
 	errAbsolute  = errors.New("want a path, not a whole url")
 	errCancelled = errors.New("the box gave the request up")
 )
@@ -32,8 +36,9 @@ type broker struct {
 	limits    Limits
 	record    *recorder
 	transport http.RoundTripper
-	requests  atomic.Int64 // forwarded so far
-	bytes     atomic.Int64 // left of Limits.BrokerBytes
+	requests  atomic.Int64    // forwarded so far
+	bytes     atomic.Int64    // left of Limits.BrokerBytes
+	keys      redact.Redactor // every key sent so far
 }
 
 // call is one request on its way through the broker.
@@ -57,7 +62,7 @@ func (b *broker) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		w.WriteHeader(c.endpoint.answer)
 		return
 	}
-	ctx, cancel := context.WithTimeoutCause(r.Context(), b.limits.RequestTime, errLifetime)
+	ctx, cancel := context.WithTimeoutCause(r.Context(), b.limits.RequestTime, tunnel.ErrLifetime)
 	defer cancel()
 	b.forward(w, r.WithContext(ctx), c)
 }

@@ -8,6 +8,8 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+
+	"sandboxrun/internal/wire"
 )
 
 func TestBrokerSwapsThePlaceholderForTheKey(t *testing.T) {
@@ -170,25 +172,25 @@ func TestNewGateRefusesBadRoutes(t *testing.T) {
 	for name, c := range map[string]struct {
 		provider, base string
 		key            KeyFunc
-		wires          []Wire
+		wires          []wire.Wire
 	}{
-		"user in url":  {"p", "https://u:p@api.example", StaticKey("k"), Wires()},
-		"query in url": {"p", "https://api.example?x=1", StaticKey("k"), Wires()},
-		"scheme":       {"p", "ftp://api.example", StaticKey("k"), Wires()},
-		"no host":      {"p", "https:///v1", StaticKey("k"), Wires()},
-		"no key":       {"p", "https://api.example", nil, Wires()},
-		"name":         {"a/b", "https://api.example", StaticKey("k"), Wires()},
+		"user in url":  {"p", "https://u:p@api.example", StaticKey("k"), wire.All()},
+		"query in url": {"p", "https://api.example?x=1", StaticKey("k"), wire.All()},
+		"scheme":       {"p", "ftp://api.example", StaticKey("k"), wire.All()},
+		"no host":      {"p", "https:///v1", StaticKey("k"), wire.All()},
+		"no key":       {"p", "https://api.example", nil, wire.All()},
+		"name":         {"a/b", "https://api.example", StaticKey("k"), wire.All()},
 		"no wire":      {"p", "https://api.example", StaticKey("k"), nil},
-		"unknown wire": {"p", "https://api.example", StaticKey("k"), []Wire{"smoke-signals"}},
+		"unknown wire": {"p", "https://api.example", StaticKey("k"), []wire.Wire{"smoke-signals"}},
 	} {
 		if _, err := NewRoute(c.provider, mustURL(t, c.base), c.key, c.wires...); err == nil {
 			t.Errorf("%s: accepted", name)
 		}
 	}
-	if _, err := NewRoute("p", nil, StaticKey("k"), Wires()...); err == nil {
+	if _, err := NewRoute("p", nil, StaticKey("k"), wire.All()...); err == nil {
 		t.Error("no url: accepted")
 	}
-	good := func() Route { return newRoute(t, "p", "https://api.example", StaticKey("k"), Wires()...) }
+	good := func() Route { return newRoute(t, "p", "https://api.example", StaticKey("k"), wire.All()...) }
 	if _, err := NewGate(Config{Token: "t", Routes: []Route{{}}}); err == nil {
 		t.Error("an empty route: accepted")
 	}

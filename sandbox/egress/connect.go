@@ -7,6 +7,8 @@ import (
 	"net"
 	"net/http"
 	"time"
+
+	"sandboxrun/sandbox/egress/tunnel"
 )
 
 // connect answers CONNECT: a tunnel of bytes to an admitted host and port.
@@ -23,7 +25,7 @@ func (p *proxy) connect(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	defer conn.Close()
-	far, ok := conn.(duplex)
+	far, ok := conn.(tunnel.Duplex)
 	if !ok {
 		p.refuse(w, pass.rec, net.UnknownNetworkError("not a stream"))
 		return
@@ -40,8 +42,8 @@ func (p *proxy) connect(w http.ResponseWriter, r *http.Request) {
 	rec := pass.rec
 	rec.Status = http.StatusOK
 	if _, err = io.WriteString(near, "HTTP/1.1 200 Connection Established\r\n\r\n"); err == nil {
-		rec.RequestBytes, rec.ResponseBytes, err = splice(pass.ctx, near, far, bounds{
-			idle: p.limits.ConnectionIdle, total: p.limits.ConnectionTime, bytes: p.limits.ConnectionBytes,
+		rec.RequestBytes, rec.ResponseBytes, err = tunnel.Splice(pass.ctx, near, far, tunnel.Bounds{
+			Idle: p.limits.ConnectionIdle, Total: p.limits.ConnectionTime, Bytes: p.limits.ConnectionBytes,
 		})
 	}
 	if err != nil {
@@ -53,18 +55,18 @@ func (p *proxy) connect(w http.ResponseWriter, r *http.Request) {
 
 // taken is a connection after a hijack, with what the server had already read.
 type taken struct {
-	*stream
+	*tunnel.Stream
 	early io.Reader
 }
 
 func (t taken) Read(p []byte) (int, error) { return t.early.Read(p) }
 
-func hijack(w http.ResponseWriter) (duplex, error) {
+func hijack(w http.ResponseWriter) (tunnel.Duplex, error) {
 	conn, rw, err := http.NewResponseController(w).Hijack()
 	if err != nil {
 		return nil, err
 	}
-	st, ok := conn.(*stream)
+	st, ok := conn.(*tunnel.Stream)
 	if !ok {
 		_ = conn.Close()
 		return nil, http.ErrNotSupported

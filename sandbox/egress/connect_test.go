@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"sandboxrun/sandbox/egress/tunnel"
 )
 
 func TestConnectCarriesTLS(t *testing.T) {
@@ -153,9 +155,9 @@ func TestConnectionsAreBounded(t *testing.T) {
 		send   int
 		want   error
 	}{
-		"bytes": {Limits{ConnectionBytes: 1000}, 2000, errByteLimit},
-		"idle":  {Limits{ConnectionIdle: time.Millisecond}, 0, errIdle},
-		"time":  {Limits{ConnectionTime: time.Millisecond}, 0, errLifetime},
+		"bytes": {Limits{ConnectionBytes: 1000}, 2000, tunnel.ErrByteLimit},
+		"idle":  {Limits{ConnectionIdle: time.Millisecond}, 0, tunnel.ErrIdle},
+		"time":  {Limits{ConnectionTime: time.Millisecond}, 0, tunnel.ErrLifetime},
 	} {
 		target := "site.test:" + echo(t)
 		r := newRig(t, Config{Limits: c.limits, Allow: []string{target}, AllowPrivate: true, Resolver: names{"site.test": {"127.0.0.1"}}})
@@ -163,7 +165,7 @@ func TestConnectionsAreBounded(t *testing.T) {
 		if _, err := conn.Write(make([]byte, c.send)); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := io.Copy(io.Discard, br); errors.Is(err, errIdle) {
+		if _, err := io.Copy(io.Discard, br); errors.Is(err, tunnel.ErrIdle) {
 			t.Fatal(err)
 		}
 		if recs := r.recorded(KindConnect); len(recs) != 1 || recs[0].Reason != c.want.Error() {

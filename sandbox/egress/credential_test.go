@@ -7,22 +7,24 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"sandboxrun/internal/wire"
 )
 
 func TestEveryWireSendsItsCredentialItsOwnWay(t *testing.T) {
 	t.Parallel()
 	const login, google = "sk-ant-oat01-real", "ya29.real"
 	for _, c := range []struct {
-		wire          Wire
+		wire          wire.Wire
 		key           string
 		header, value string
 	}{
-		{WireAnthropicMessages, testKey, "X-Api-Key", testKey},
-		{WireAnthropicMessages, login, "Authorization", "Bearer " + login},
-		{WireOpenAIResponses, testKey, "Authorization", "Bearer " + testKey},
-		{WireOpenAIChat, testKey, "Authorization", "Bearer " + testKey},
-		{WireGoogleGenerate, testKey, "X-Goog-Api-Key", testKey},
-		{WireGoogleGenerate, google, "Authorization", "Bearer " + google},
+		{wire.AnthropicMessages, testKey, "X-Api-Key", testKey},
+		{wire.AnthropicMessages, login, "Authorization", "Bearer " + login},
+		{wire.OpenAIResponses, testKey, "Authorization", "Bearer " + testKey},
+		{wire.OpenAIChat, testKey, "Authorization", "Bearer " + testKey},
+		{wire.GoogleGenerate, testKey, "X-Goog-Api-Key", testKey},
+		{wire.GoogleGenerate, google, "Authorization", "Bearer " + google},
 	} {
 		base, asked := upstream(t)
 		r := newRig(t, Config{Routes: []Route{newRoute(t, "p", base, StaticKey(" "+c.key+"\n"), c.wire)}})
@@ -76,7 +78,7 @@ func TestTheCredentialIsAskedForEveryRequest(t *testing.T) {
 		n++
 		return Credential{fmt.Sprintf("token-%d", n), SchemeLogin}, nil
 	}
-	r := newRig(t, Config{Routes: []Route{newRoute(t, "p", base, key, WireGoogleGenerate)}})
+	r := newRig(t, Config{Routes: []Route{newRoute(t, "p", base, key, wire.GoogleGenerate)}})
 	for i := range 2 {
 		if status, answer := r.call(t, http.MethodGet, "/p/v1beta/models"); status != 200 {
 			t.Fatalf("%d %s", status, answer)
@@ -91,7 +93,7 @@ func TestUnusableCredentialsAreNotSent(t *testing.T) {
 	t.Parallel()
 	for _, value := range []string{"", "a b", "a\r\nX-Evil: 1", "a\x00", "schlüssel"} {
 		key := func(context.Context) (Credential, error) { return Credential{Value: value}, nil }
-		r := newRig(t, Config{Routes: []Route{newRoute(t, "p", providerURL(t), key, WireOpenAIChat)}})
+		r := newRig(t, Config{Routes: []Route{newRoute(t, "p", providerURL(t), key, wire.OpenAIChat)}})
 		if status, answer := r.call(t, http.MethodPost, "/p/v1/chat/completions"); status != http.StatusUnauthorized {
 			t.Errorf("%q: %d %s", value, status, answer)
 		}
@@ -101,9 +103,9 @@ func TestUnusableCredentialsAreNotSent(t *testing.T) {
 func TestLoginTokensAreTakenOutOfErrors(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
-		wire Wire
+		wire wire.Wire
 		key  string
-	}{{WireAnthropicMessages, "sk-ant-oat01-real"}, {WireOpenAIResponses, testKey}, {WireGoogleGenerate, testKey}} {
+	}{{wire.AnthropicMessages, "sk-ant-oat01-real"}, {wire.OpenAIResponses, testKey}, {wire.GoogleGenerate, testKey}} {
 		route := provider(t, func(w http.ResponseWriter, req *http.Request) {
 			w.Header().Set("X-Request-ID", fmt.Sprint(req.Header))
 			w.WriteHeader(http.StatusUnauthorized)
@@ -117,7 +119,7 @@ func TestLoginTokensAreTakenOutOfErrors(t *testing.T) {
 		}
 		req.Header.Set("X-Goog-Api-Key", testToken)
 		status, answer, header := r.do(t, req)
-		if all := fmt.Sprint(answer, header, r.recorded(KindRequest)); status != 401 || !strings.Contains(answer, "[key]") || strings.Contains(all, c.key) {
+		if all := fmt.Sprint(answer, header, r.recorded(KindRequest)); status != 401 || !strings.Contains(answer, "[redacted:key]") || strings.Contains(all, c.key) {
 			t.Errorf("%s: %d, told %s", c.wire, status, all)
 		}
 	}

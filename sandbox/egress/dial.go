@@ -7,6 +7,8 @@ import (
 	"io"
 	"net"
 	"time"
+
+	"sandboxrun/sandbox/egress/tunnel"
 )
 
 // Dial connects to a port on the box's loopback, where an agent serves. What
@@ -20,7 +22,7 @@ func (g *Gate) Dial(ctx context.Context, port int) (net.Conn, error) {
 		return nil, err
 	}
 	g.mu.Lock()
-	t := g.tunnel
+	t := g.link
 	g.mu.Unlock()
 	conn, err := t.dial(ctx, uint16(port))
 	if err != nil {
@@ -29,7 +31,7 @@ func (g *Gate) Dial(ctx context.Context, port int) (net.Conn, error) {
 	return conn, nil
 }
 
-func (t *tunnel) dial(ctx context.Context, port uint16) (net.Conn, error) {
+func (t *link) dial(ctx context.Context, port uint16) (net.Conn, error) {
 	select {
 	case t.dials <- struct{}{}:
 		defer func() { <-t.dials }()
@@ -40,7 +42,7 @@ func (t *tunnel) dial(ctx context.Context, port uint16) (net.Conn, error) {
 	if err != nil {
 		return nil, ErrClosed
 	}
-	st := &stream{Stream: opened}
+	st := &tunnel.Stream{Stream: opened}
 	stop := context.AfterFunc(ctx, func() { _ = st.Close() })
 	err = t.ask(st, port)
 	if !stop() {
@@ -57,18 +59,18 @@ func (t *tunnel) dial(ctx context.Context, port uint16) (net.Conn, error) {
 }
 
 // ask sends the request and reads the guest's answer.
-func (t *tunnel) ask(st *stream, port uint16) error {
-	if err := st.SetDeadline(time.Now().Add(2 * headerTimeout)); err != nil {
+func (t *link) ask(st *tunnel.Stream, port uint16) error {
+	if err := st.SetDeadline(time.Now().Add(2 * tunnel.HeaderTimeout)); err != nil {
 		return err
 	}
-	if err := (header{service: serviceDial, port: port}).write(st); err != nil {
+	if err := (tunnel.Header{Service: tunnel.ServiceDial, Port: port}).Write(st); err != nil {
 		return err
 	}
 	var answer [1]byte
 	if _, err := io.ReadFull(st, answer[:]); err != nil {
 		return err
 	}
-	if answer[0] != dialOK {
+	if answer[0] != tunnel.DialOK {
 		return errors.New("nothing listens there")
 	}
 	return nil

@@ -6,23 +6,9 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"sandboxrun/internal/wire"
 )
-
-// Wire is a model API the broker can forward.
-type Wire string
-
-// The wires, each in the file of its vendor.
-const (
-	WireAnthropicMessages Wire = "anthropic-messages"
-	WireOpenAIResponses   Wire = "openai-responses"
-	WireOpenAIChat        Wire = "openai-chat"
-	WireGoogleGenerate    Wire = "google-generate"
-)
-
-// Wires returns every wire there is.
-func Wires() []Wire {
-	return []Wire{WireAnthropicMessages, WireOpenAIResponses, WireOpenAIChat, WireGoogleGenerate}
-}
 
 // dialect is what the broker knows of one wire: the calls a box may make, what
 // else passes in either direction, and how the vendor writes things.
@@ -36,11 +22,11 @@ type dialect struct {
 }
 
 // dialects holds every wire's. It is read only.
-var dialects = map[Wire]*dialect{
-	WireAnthropicMessages: &anthropicMessages,
-	WireOpenAIResponses:   &openAIResponses,
-	WireOpenAIChat:        &openAIChat,
-	WireGoogleGenerate:    &googleGenerate,
+var dialects = map[wire.Wire]*dialect{
+	wire.AnthropicMessages: &anthropicMessages,
+	wire.OpenAIResponses:   &openAIResponses,
+	wire.OpenAIChat:        &openAIChat,
+	wire.GoogleGenerate:    &googleGenerate,
 }
 
 // endpoint is one call a box may make.

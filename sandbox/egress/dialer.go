@@ -70,7 +70,10 @@ func (d guardedDialer) lookup(ctx context.Context, host string) ([]netip.Addr, e
 		}
 	}
 	if len(good) == 0 {
-		return nil, fmt.Errorf("%s stands for %w", host, errPrivate)
+		if len(addrs) == 0 {
+			return nil, fmt.Errorf("%s stands for %w", host, errPrivate)
+		}
+		return nil, &privateError{host: host, address: addrs[0].Unmap()}
 	}
 	return good, nil
 }

@@ -18,6 +18,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"sandboxrun/internal/testenv"
 )
 
 const dockerImage = "debian:bookworm-slim"
@@ -34,9 +36,13 @@ type box struct {
 // newBox starts one, or skips the test where there is no engine or image.
 func newBox(t *testing.T, cfg Config) *box {
 	t.Helper()
-	if out, err := exec.Command("docker", "image", "inspect", dockerImage).CombinedOutput(); err != nil {
-		t.Skipf("needs a Docker engine with %s: %s", dockerImage, bytes.TrimSpace(out))
-	}
+	return newBoxOn(t, "runc", cfg)
+}
+
+// newBoxOn starts one on an OCI runtime.
+func newBoxOn(t *testing.T, runtime string, cfg Config) *box {
+	t.Helper()
+	testenv.Engine(t, dockerImage)
 	dir := t.TempDir()
 	if err := os.Chmod(dir, 0o755); err != nil { // the box runs as somebody else
 		t.Fatal(err)
@@ -62,7 +68,7 @@ func newBox(t *testing.T, cfg Config) *box {
 	if b.gate, err = NewGate(cfg); err != nil {
 		t.Fatal(err)
 	}
-	run := exec.Command("docker", "run", "-i", "--rm", "--name", b.name, "--network", "none",
+	run := exec.Command("docker", "run", "-i", "--rm", "--runtime", runtime, "--name", b.name, "--network", "none",
 		"--user", "12345:12345", "--cap-drop", "ALL", "--security-opt", "no-new-privileges", "--read-only", "--tmpfs", "/tmp",
 		"--memory", "128m", "--memory-swap", "128m", "--pids-limit", "64",
 		"-v", dir+":/.sandboxrun:ro", "-v", resolv+":/etc/resolv.conf:ro",
@@ -82,7 +88,7 @@ func newBox(t *testing.T, cfg Config) *box {
 	}
 	served := make(chan error, 1)
 	go func() {
-		served <- b.gate.Serve(t.Context(), stdio{out, in, func() error { return errors.Join(in.Close(), out.Close()) }})
+		served <- b.gate.Serve(t.Context(), joined{out, in, func() error { return errors.Join(in.Close(), out.Close()) }})
 	}()
 	t.Cleanup(func() {
 		_ = b.gate.Close()
@@ -268,5 +274,31 @@ func TestGuestIsADecentFirstProcess(t *testing.T) {
 	}
 	if answer := b.sh(t, request(ProxyPort, "CONNECT a.test:443 HTTP/1.1", "Host: x")); !strings.HasPrefix(answer, "HTTP/1.1 403") {
 		t.Errorf("afterwards: %s", answer)
+	}
+}
+
+// signalAll sends process 1 every signal but SIGKILL and SIGSTOP: by kill(2), and
+// by rt_sigqueueinfo(2) with a code that looks like no program sent it.
+const signalAll = `perl -e 'my $queue = shift; my $info;
+	for my $s (grep { $_ != 9 && $_ != 19 } 1 .. 64) {
+		kill $s, 1;
+		$info = pack("iiiiii", $s, 0, -1, 0, $$, $<) . chr(0) x 104;
+		syscall($queue, 1, $s, $info) == 0 or print "signal $s: $!\n";
+	}' $(case $(uname -m) in x86_64) echo 129 ;; *) echo 138 ;; esac)`
+
+func TestGuestSurvivesEverySignalOfItsBox(t *testing.T) {
+	t.Parallel()
+	for _, runtime := range []string{"runc", "runsc"} {
+		t.Run(runtime, func(t *testing.T) {
+			t.Parallel()
+			testenv.Runtime(t, runtime)
+			b := newBoxOn(t, runtime, Config{})
+			if out := b.sh(t, signalAll); out != "" {
+				t.Errorf("not sent: %s", out)
+			}
+			if answer := b.sh(t, request(ProxyPort, "CONNECT a.test:443 HTTP/1.1", "Host: x")); !strings.HasPrefix(answer, "HTTP/1.1 403") {
+				t.Errorf("afterwards: %s", answer)
+			}
+		})
 	}
 }

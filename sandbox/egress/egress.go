@@ -1,6 +1,6 @@
 // Package egress is the only way out of a box that has no network.
 //
-// The box's main process is [Guest]: it listens on two loopback ports inside
+// The box's main process is package guest: it listens on two loopback ports inside
 // the box and carries every connection over one byte stream, the container's
 // standard input and output, multiplexed with yamux. Outside, a [Gate] answers
 // the other end. It offers exactly two services: the broker, which forwards the
@@ -23,21 +23,20 @@ import (
 	"crypto/rand"
 	"net"
 	"strconv"
+
+	"sandboxrun/sandbox/egress/tunnel"
 )
 
-// Ports on which the guest listens on 127.0.0.1 inside the box. They lie below
-// Linux's ephemeral range, so no outgoing connection in the box can hold them.
+// Ports on which the guest listens on 127.0.0.1 inside the box.
 const (
-	BrokerPort = 18470 // plain HTTP: the credential broker
-	ProxyPort  = 18471 // HTTP CONNECT and absolute-form proxy
+	BrokerPort = tunnel.BrokerPort // plain HTTP: the credential broker
+	ProxyPort  = tunnel.ProxyPort  // HTTP CONNECT and absolute-form proxy
 )
-
-const loopback = "127.0.0.1"
 
 // BrokerURL returns the base URL at which a process in the box finds the named
 // provider, for example http://127.0.0.1:18470/anthropic.
 func BrokerURL(provider string) string {
-	return "http://" + net.JoinHostPort(loopback, strconv.Itoa(BrokerPort)) + "/" + provider
+	return "http://" + net.JoinHostPort(tunnel.Loopback, strconv.Itoa(BrokerPort)) + "/" + provider
 }
 
 // Env returns the variables, as NAME=value, that point programs in the box at
@@ -45,7 +44,7 @@ func BrokerURL(provider string) string {
 // set because curl reads http_proxy only in lower case while others read only
 // the upper one.
 func Env() []string {
-	proxy := "http://" + net.JoinHostPort(loopback, strconv.Itoa(ProxyPort))
+	proxy := "http://" + net.JoinHostPort(tunnel.Loopback, strconv.Itoa(ProxyPort))
 	const direct = "127.0.0.1,localhost,::1"
 	return []string{
 		"HTTP_PROXY=" + proxy, "http_proxy=" + proxy,

@@ -1,13 +1,15 @@
 package egress
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"io"
 	"net/http"
 	"strings"
 	"time"
+
+	"sandboxrun/internal/redact"
+	"sandboxrun/sandbox/egress/tunnel"
 )
 
 const (
@@ -15,8 +17,7 @@ const (
 	// or send nothing of a request it has begun.
 	writeIdle = 2 * time.Minute
 
-	// maxErrorBody bounds an error answer, which is read whole and searched for
-	// the key: errors are where a service repeats a credential.
+	// maxErrorBody bounds an error answer.
 	maxErrorBody = 1 << 20
 )
 
@@ -35,7 +36,7 @@ func (b *broker) forward(w http.ResponseWriter, r *http.Request, c *call) {
 		b.answer(w, c, http.StatusBadGateway, errUpstream)
 		return
 	}
-	key := credential.Value
+	hide := b.hide(credential.Value)
 	up := &meter{left: b.limits.RequestBody, shared: &b.bytes}
 	req, err := b.upstreamRequest(w, r, c, credential, up)
 	if err != nil {
@@ -46,7 +47,7 @@ func (b *broker) forward(w http.ResponseWriter, r *http.Request, c *call) {
 	c.rec.RequestBytes = up.count.Load()
 	if err != nil {
 		status, told := explain(r.Context(), err)
-		c.rec.Reason = withoutKey(err.Error(), key)
+		c.rec.Reason = hide.String(err.Error())
 		b.answer(w, c, status, told)
 		return
 	}
@@ -55,15 +56,21 @@ func (b *broker) forward(w http.ResponseWriter, r *http.Request, c *call) {
 		b.answer(w, c, http.StatusBadGateway, errRedirect)
 		return
 	}
+	// The request asks for no encoding. In one that comes all the same, the key could not be found.
+	if encoding := res.Header.Get("Content-Encoding"); encoding != "" && !strings.EqualFold(encoding, "identity") {
+		b.answer(w, c, http.StatusBadGateway, errEncoding)
+		return
+	}
 
 	down := &meter{body: res.Body, left: b.limits.BrokerBytes, shared: &b.bytes}
 	var body io.Reader = down
 	if res.StatusCode >= 400 {
-		body = redacted(down, key)
+		body = io.LimitReader(down, maxErrorBody)
 	}
+	body = &hidingReader{body: body, stream: hide.Stream()}
 	for name, values := range filter(res.Header, plainResponseHeaders, c.dialect.responseHeaders) {
 		for _, value := range values {
-			w.Header().Add(name, withoutKey(value, key))
+			w.Header().Add(name, hide.String(value))
 		}
 	}
 	w.WriteHeader(res.StatusCode)
@@ -78,7 +85,7 @@ func (b *broker) forward(w http.ResponseWriter, r *http.Request, c *call) {
 		b.record.add(c.rec)
 		return
 	}
-	c.rec.Reason = withoutKey(err.Error(), key)
+	c.rec.Reason = hide.String(err.Error())
 	if cause := context.Cause(r.Context()); cause != nil {
 		_, told := explain(r.Context(), err)
 		c.rec.Reason = told.Error()
@@ -113,12 +120,12 @@ func (b *broker) upstreamRequest(w http.ResponseWriter, r *http.Request, c *call
 // explain says what the box is told of a failed round trip.
 func explain(ctx context.Context, err error) (status int, told error) {
 	switch {
-	case errors.Is(err, errByteLimit):
+	case errors.Is(err, tunnel.ErrByteLimit):
 		return http.StatusRequestEntityTooLarge, errBodySize
 	case errors.Is(err, errBudget):
 		return http.StatusForbidden, errBudget
-	case errors.Is(context.Cause(ctx), errLifetime):
-		return http.StatusGatewayTimeout, errLifetime
+	case errors.Is(context.Cause(ctx), tunnel.ErrLifetime):
+		return http.StatusGatewayTimeout, tunnel.ErrLifetime
 	case ctx.Err() != nil:
 		return http.StatusBadGateway, errCancelled
 	}
@@ -132,7 +139,7 @@ func relay(w http.ResponseWriter, body io.Reader, tap *usageTap) error {
 	if err := control.Flush(); err != nil {
 		return err
 	}
-	buf := make([]byte, copyBuffer)
+	buf := make([]byte, tunnel.CopyBuffer)
 	for {
 		n, err := body.Read(buf)
 		if n > 0 {
@@ -153,18 +160,37 @@ func relay(w http.ResponseWriter, body io.Reader, tap *usageTap) error {
 	}
 }
 
-// redacted reads an error body whole and takes the key out of it.
-func redacted(body io.Reader, key string) io.Reader {
-	b, err := io.ReadAll(io.LimitReader(body, maxErrorBody))
-	b = bytes.ReplaceAll(b, []byte(key), []byte("[key]"))
-	if err != nil {
-		return io.MultiReader(bytes.NewReader(b), errReader{err})
-	}
-	return bytes.NewReader(b)
+// hide returns what replaces the key, and every key that this broker sent
+// before, in whatever a provider answers. A service, or a gateway in between,
+// may repeat the request in any answer. A key that is too short or too plain to
+// be told from ordinary text is not looked for: see [redact.ErrWeak].
+func (b *broker) hide(key string) *redact.Redactor {
+	_ = b.keys.Add("key", key) // the only other error is a key longer than any header may be
+	return &b.keys
 }
 
-type errReader struct{ err error }
+// hidingReader passes a body on without the keys in it, as it comes: it holds
+// back only what could be the beginning of a key.
+type hidingReader struct {
+	body   io.Reader
+	stream *redact.Stream
+	ready  []byte // redacted and not read yet
+	err    error  // of the body, once ready is read
+}
 
-func (r errReader) Read([]byte) (int, error) { return 0, r.err }
-
-func withoutKey(s, key string) string { return strings.ReplaceAll(s, key, "[key]") }
+func (h *hidingReader) Read(p []byte) (int, error) {
+	for len(h.ready) == 0 {
+		if h.err != nil {
+			return 0, h.err
+		}
+		var n int
+		n, h.err = h.body.Read(p)
+		h.ready = append(h.ready[:0], h.stream.Next(p[:n])...)
+		if h.err != nil {
+			h.ready = append(h.ready, h.stream.Rest()...)
+		}
+	}
+	n := copy(p, h.ready)
+	h.ready = h.ready[n:]
+	return n, nil
+}

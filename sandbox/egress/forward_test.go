@@ -3,7 +3,10 @@ package egress
 import (
 	"bufio"
 	"bytes"
+	"compress/gzip"
 	"context"
+	"encoding/base64"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
@@ -58,9 +61,62 @@ func TestEventsArriveBeforeTheStreamEnds(t *testing.T) {
 	}
 }
 
+// A gateway that repeats the request in a good answer, in whatever form, does
+// not give the box the key.
+func TestAnAnswerThatRepeatsTheKeyIsRedactedWhateverItsForm(t *testing.T) {
+	t.Parallel()
+	for name, form := range map[string]func(string) string{
+		"as it is":      func(k string) string { return k },
+		"base64":        func(k string) string { return base64.StdEncoding.EncodeToString([]byte("key: " + k + "\n")) },
+		"hexadecimal":   func(k string) string { return hex.EncodeToString([]byte(k)) },
+		"percent":       func(k string) string { return strings.ReplaceAll(k, "-", "%2D") },
+		"JSON escapes":  func(k string) string { return strings.ReplaceAll(k, "k", `\u006b`) },
+		"over 4 events": func(k string) string { return k },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := newRig(t, Config{Routes: []Route{provider(t, func(w http.ResponseWriter, req *http.Request) {
+				w.Header().Set("Content-Type", "text/event-stream")
+				text := "data: " + form(req.Header.Get("X-Api-Key")) + " end\n\n"
+				pieces := 1
+				if strings.HasPrefix(name, "over") {
+					pieces = 4
+				}
+				for i := range pieces {
+					fmt.Fprint(w, text[i*len(text)/pieces:(i+1)*len(text)/pieces])
+					_ = http.NewResponseController(w).Flush()
+				}
+			})}})
+			status, answer, _ := r.ask(t, "{}")
+			secret := form(testKey)
+			if status != 200 || !strings.HasPrefix(answer, "data: ") || !strings.HasSuffix(answer, " end\n\n") {
+				t.Errorf("%d %q", status, answer)
+			}
+			if strings.Contains(answer, secret) || strings.Contains(answer, testKey) || !strings.Contains(answer, "[redacted:key]") {
+				t.Errorf("the key is in %q", answer)
+			}
+		})
+	}
+}
+
+// What cannot be searched does not pass.
+func TestAnEncodedAnswerThatNobodyAskedForIsRefused(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, Config{Routes: []Route{provider(t, func(w http.ResponseWriter, req *http.Request) {
+		w.Header().Set("Content-Encoding", "gzip")
+		z := gzip.NewWriter(w)
+		fmt.Fprint(z, req.Header.Get("X-Api-Key"))
+		_ = z.Close()
+	})}})
+	status, answer, _ := r.ask(t, "{}")
+	if status != http.StatusBadGateway || !strings.Contains(answer, "encoding") {
+		t.Errorf("%d %q", status, answer)
+	}
+}
+
 func TestKeyReachesNeitherTheBoxNorTheRecords(t *testing.T) {
 	t.Parallel()
-	for _, status := range []int{400, 401, 429, 500, 529} {
+	for _, status := range []int{200, 201, 400, 401, 429, 500, 529} {
 		r := newRig(t, Config{Routes: []Route{provider(t, func(w http.ResponseWriter, req *http.Request) {
 			w.Header().Set("Request-Id", "for "+req.Header.Get("X-Api-Key"))
 			w.Header().Set("Retry-After", "7")

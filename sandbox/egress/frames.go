@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+
+	"sandboxrun/sandbox/egress/tunnel"
 )
 
 // Frame layout of yamux, from its specification
@@ -83,7 +85,7 @@ func (f *frames) check() error {
 		return fmt.Errorf("%w: unknown version or flags", errFrame)
 	case flags&flagSYN != 0 && id%2 == 0:
 		return fmt.Errorf("%w: stream id of the other side", errFrame)
-	case kind == frameData && length > streamWindow:
+	case kind == frameData && length > tunnel.StreamWindow:
 		return fmt.Errorf("%w: frame larger than the window", errFrame)
 	case kind == frameData:
 		f.body = length

@@ -7,12 +7,14 @@ import (
 	"io"
 	"testing"
 	"testing/iotest"
+
+	"sandboxrun/sandbox/egress/tunnel"
 )
 
 // frame builds a yamux frame header; a data frame's body follows by itself.
 func frame(version, kind byte, flags uint16, id, length uint32) []byte {
 	size := frameHeader
-	if kind == frameData && length <= streamWindow {
+	if kind == frameData && length <= tunnel.StreamWindow {
 		size += int(length)
 	}
 	b := make([]byte, size)
@@ -45,7 +47,7 @@ func TestFramesPassesOnlyWhatAnHonestGuestSends(t *testing.T) {
 		{"kind", frame(0, 9, 0, 1, 0), errFrame},
 		{"flags", frame(0, frameData, 1<<9, 1, 0), errFrame},
 		{"id of the host", frame(0, frameWindow, flagSYN, 4, 0), errFrame},
-		{"oversized", frame(0, frameData, 0, 1, streamWindow+1), errFrame},
+		{"oversized", frame(0, frameData, 0, 1, tunnel.StreamWindow+1), errFrame},
 		{"going away in anger", frame(0, frameGoAway, 0, 0, 1), errFrame},
 	} {
 		input := append(bytes.Clone(good), c.bad...)

@@ -12,7 +12,8 @@ import (
 	"sync"
 	"testing"
 
-	"golang.org/x/net/dns/dnsmessage"
+	"sandboxrun/sandbox/egress/guest"
+	"sandboxrun/sandbox/egress/tunnel"
 )
 
 func TestDialReachesAPortInTheBox(t *testing.T) {
@@ -33,7 +34,7 @@ func TestDialReachesAPortInTheBox(t *testing.T) {
 		if _, err := conn.Write(big); err != nil {
 			t.Error(err)
 		}
-		if err := conn.(duplex).CloseWrite(); err != nil {
+		if err := conn.(tunnel.Duplex).CloseWrite(); err != nil {
 			t.Error(err)
 		}
 	})
@@ -94,27 +95,6 @@ func TestNamesLookedUpInTheBoxAreDeniedAndRecorded(t *testing.T) {
 	}
 }
 
-func TestRefuseNameIgnoresWhatIsNotAQuery(t *testing.T) {
-	t.Parallel()
-	name := dnsmessage.MustNewName("a.example.")
-	question := []dnsmessage.Question{{Name: name, Type: dnsmessage.TypeA, Class: dnsmessage.ClassINET}}
-	for what, m := range map[string]dnsmessage.Message{
-		"an answer":   {Header: dnsmessage.Header{Response: true}, Questions: question},
-		"no question": {},
-	} {
-		b, err := m.Pack()
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, _, ok := refuseName(b); ok {
-			t.Errorf("answered %s", what)
-		}
-	}
-	if _, _, ok := refuseName([]byte("garbage")); ok {
-		t.Error("answered garbage")
-	}
-}
-
 func TestGuestEndsWithTheTunnel(t *testing.T) {
 	t.Parallel()
 	in, hostOut, err := os.Pipe()
@@ -126,10 +106,10 @@ func TestGuestEndsWithTheTunnel(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer hostIn.Close()
-	cfg := GuestConfig{Broker: listen(t), Proxy: listen(t)}
+	cfg := guest.Config{Broker: listen(t), Proxy: listen(t)}
 	result := make(chan error, 1)
 	go func() {
-		result <- Guest(t.Context(), stdio{in, out, func() error { return errors.Join(in.Close(), out.Close()) }}, cfg)
+		result <- guest.Run(t.Context(), joined{in, out, func() error { return errors.Join(in.Close(), out.Close()) }}, cfg)
 	}()
 	if err := hostOut.Close(); err != nil {
 		t.Fatal(err)
@@ -145,12 +125,12 @@ func TestGuestEndsWithTheTunnel(t *testing.T) {
 
 func TestGuestEndsWithItsContext(t *testing.T) {
 	t.Parallel()
-	guest, host := net.Pipe()
+	inBox, host := net.Pipe()
 	defer host.Close()
 	go func() { _, _ = io.Copy(io.Discard, host) }()
 	ctx, cancel := context.WithCancel(t.Context())
 	result := make(chan error, 1)
-	go func() { result <- Guest(ctx, guest, GuestConfig{Broker: listen(t), Proxy: listen(t)}) }()
+	go func() { result <- guest.Run(ctx, inBox, guest.Config{Broker: listen(t), Proxy: listen(t)}) }()
 	cancel()
 	if err := <-result; !errors.Is(err, context.Canceled) {
 		t.Error(err)
@@ -167,7 +147,7 @@ func TestManyClientsAtOnce(t *testing.T) {
 		Routes: []Route{provider(t, nil)},
 	})
 	var idle []net.Conn
-	for range proxyConns + 20 {
+	for range tunnel.ProxyConns + 20 {
 		conn, err := net.Dial("tcp", strings.TrimPrefix(r.proxy, "http://"))
 		if err != nil {
 			t.Fatal(err)
@@ -175,7 +155,7 @@ func TestManyClientsAtOnce(t *testing.T) {
 		idle = append(idle, conn)
 	}
 	var wg sync.WaitGroup
-	for range 2 * brokerConns {
+	for range 2 * tunnel.BrokerConns {
 		wg.Go(func() {
 			if got := r.raw(t, r.broker, "HEAD /anthropic/api/hello HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n"); got != 200 {
 				t.Errorf("status %d", got)

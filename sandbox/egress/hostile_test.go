@@ -8,6 +8,8 @@ import (
 	"slices"
 	"testing"
 
+	"sandboxrun/sandbox/egress/tunnel"
+
 	"github.com/hashicorp/yamux"
 )
 
@@ -78,7 +80,7 @@ func TestGuestThatNeverReadsDoesNotHoldTheGate(t *testing.T) {
 func TestThousandsOfStreamsEndTheTunnel(t *testing.T) {
 	t.Parallel()
 	guest, _, result := serve(t, Config{Limits: Limits{Streams: 8}})
-	session, err := yamux.Client(guest, tunnelConfig(guestLinger))
+	session, err := yamux.Client(guest, tunnel.Config(tunnel.GuestLinger))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -89,7 +91,7 @@ func TestThousandsOfStreamsEndTheTunnel(t *testing.T) {
 		if err != nil {
 			break
 		}
-		if err := (header{service: serviceBroker}).write(st); err != nil {
+		if err := (tunnel.Header{Service: tunnel.ServiceBroker}).Write(st); err != nil {
 			break
 		}
 		opened++
@@ -102,7 +104,7 @@ func TestThousandsOfStreamsEndTheTunnel(t *testing.T) {
 func TestStreamsWithoutAKnownServiceAreClosed(t *testing.T) {
 	t.Parallel()
 	guest, gate, _ := serve(t, Config{})
-	session, err := yamux.Client(guest, tunnelConfig(guestLinger))
+	session, err := yamux.Client(guest, tunnel.Config(tunnel.GuestLinger))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -153,8 +155,8 @@ func TestGateServesOnce(t *testing.T) {
 // FuzzServe feeds a gate the bytes of a hostile guest: whatever they are, it
 // neither panics nor hangs nor says it is ready without a hello.
 func FuzzServe(f *testing.F) {
-	hello := slices.Concat(frame(0, frameData, flagSYN, 1, headerSize)[:frameHeader], []byte("SBX\x01\x01\x00\x00\x00"))
-	broker := slices.Concat(frame(0, frameData, flagSYN, 3, headerSize)[:frameHeader], []byte("SBX\x01\x02\x00\x00\x00"))
+	hello := slices.Concat(frame(0, frameData, flagSYN, 1, tunnel.HeaderSize)[:frameHeader], []byte("SBX\x01\x01\x00\x00\x00"))
+	broker := slices.Concat(frame(0, frameData, flagSYN, 3, tunnel.HeaderSize)[:frameHeader], []byte("SBX\x01\x02\x00\x00\x00"))
 	request := "CONNECT 127.0.0.1:1 HTTP/1.1\r\n\r\n"
 	for _, seed := range [][]byte{
 		{}, []byte("garbage"), hello, append(bytes.Clone(hello), broker...),
@@ -186,7 +188,7 @@ func FuzzServe(f *testing.F) {
 		_ = inside.Close()
 		<-served
 		<-drained
-		if !bytes.Contains(input, magic[:]) && gate.Ready(t.Context()) == nil {
+		if !bytes.Contains(input, tunnel.Magic[:]) && gate.Ready(t.Context()) == nil {
 			t.Error("ready without a hello")
 		}
 	})

@@ -15,6 +15,9 @@ import (
 	"testing"
 	"time"
 
+	"sandboxrun/internal/wire"
+	"sandboxrun/sandbox/egress/guest"
+
 	"go.uber.org/goleak"
 )
 
@@ -56,17 +59,17 @@ func newRig(t *testing.T, cfg Config) *rig {
 		t.Fatal(err)
 	}
 	r.gate = gate
-	guest := GuestConfig{Broker: listen(t), Proxy: listen(t)}
-	if guest.Names, err = net.ListenPacket("udp4", "127.0.0.1:0"); err != nil {
+	inBox := guest.Config{Broker: listen(t), Proxy: listen(t)}
+	if inBox.Names, err = net.ListenPacket("udp4", "127.0.0.1:0"); err != nil {
 		t.Fatal(err)
 	}
-	r.broker, r.proxy = "http://"+guest.Broker.Addr().String(), "http://"+guest.Proxy.Addr().String()
-	r.names = guest.Names.LocalAddr().String()
+	r.broker, r.proxy = "http://"+inBox.Broker.Addr().String(), "http://"+inBox.Proxy.Addr().String()
+	r.names = inBox.Names.LocalAddr().String()
 
 	inside, outside := net.Pipe()
 	var wg sync.WaitGroup
 	wg.Go(func() { r.served = gate.Serve(t.Context(), outside) })
-	wg.Go(func() { _ = Guest(t.Context(), inside, guest) })
+	wg.Go(func() { _ = guest.Run(t.Context(), inside, inBox) })
 	transport := &http.Transport{DisableCompression: true}
 	r.client = &http.Client{Transport: transport, CheckRedirect: func(*http.Request, []*http.Request) error {
 		return http.ErrUseLastResponse
@@ -107,10 +110,10 @@ func provider(t *testing.T, h http.HandlerFunc) Route {
 	t.Helper()
 	server := httptest.NewServer(h)
 	t.Cleanup(server.Close)
-	return newRoute(t, "anthropic", server.URL, StaticKey(testKey), WireAnthropicMessages)
+	return newRoute(t, "anthropic", server.URL, StaticKey(testKey), wire.AnthropicMessages)
 }
 
-func newRoute(t *testing.T, provider, base string, key KeyFunc, wires ...Wire) Route {
+func newRoute(t *testing.T, provider, base string, key KeyFunc, wires ...wire.Wire) Route {
 	t.Helper()
 	route, err := NewRoute(provider, mustURL(t, base), key, wires...)
 	if err != nil {
@@ -172,3 +175,12 @@ func (n names) LookupNetIP(_ context.Context, _, host string) ([]netip.Addr, err
 	}
 	return addrs, nil
 }
+
+// joined is a tunnel of two pipes.
+type joined struct {
+	io.Reader
+	io.Writer
+	close func() error
+}
+
+func (j joined) Close() error { return j.close() }

@@ -4,10 +4,12 @@ import (
 	"io"
 	"strings"
 	"time"
+
+	"sandboxrun/sandbox/egress/tunnel"
 )
 
 // readNames records the names the guest reports, from one stream at a time.
-func (t *tunnel) readNames(st *stream) {
+func (t *link) readNames(st *tunnel.Stream) {
 	defer st.Close()
 	select {
 	case t.names <- struct{}{}:

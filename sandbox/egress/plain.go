@@ -7,6 +7,8 @@ import (
 	"net/http"
 	"net/http/httputil"
 	"time"
+
+	"sandboxrun/sandbox/egress/tunnel"
 )
 
 var errProxyForm = errors.New("want CONNECT, or a whole http:// url without user and password")
@@ -23,7 +25,7 @@ func (p *proxy) plain(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	defer pass.leave()
-	ctx, cancel := context.WithTimeoutCause(pass.ctx, p.limits.ConnectionTime, errLifetime)
+	ctx, cancel := context.WithTimeoutCause(pass.ctx, p.limits.ConnectionTime, tunnel.ErrLifetime)
 	defer cancel()
 
 	// Not by the transport: it dials in a goroutine that outlives the request, and

@@ -65,6 +65,9 @@ func (p *proxy) refuse(w http.ResponseWriter, rec Record, err error) {
 		rec.Kind, rec.Status = KindDenied, http.StatusForbidden
 	}
 	rec.Reason = err.Error()
+	if private, ok := errors.AsType[*privateError](err); ok {
+		rec.Address = private.address.String()
+	}
 	rec.Duration = time.Since(rec.Time)
 	p.record.add(rec)
 	w.Header().Set("Content-Type", "text/plain; charset=utf-8")

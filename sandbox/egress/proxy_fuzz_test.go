@@ -9,6 +9,8 @@ import (
 	"sync"
 	"testing"
 
+	"sandboxrun/sandbox/egress/tunnel"
+
 	"github.com/hashicorp/yamux"
 )
 
@@ -66,7 +68,7 @@ func FuzzProxyRequest(f *testing.F) {
 			defer close(served)
 			_ = gate.Serve(t.Context(), outside) // looked at in other tests
 		}()
-		session, err := yamux.Client(inside, tunnelConfig(guestLinger))
+		session, err := yamux.Client(inside, tunnel.Config(tunnel.GuestLinger))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -74,8 +76,8 @@ func FuzzProxyRequest(f *testing.F) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		st := &stream{Stream: opened}
-		if err := (header{service: serviceProxy}).write(st); err != nil {
+		st := &tunnel.Stream{Stream: opened}
+		if err := (tunnel.Header{Service: tunnel.ServiceProxy}).Write(st); err != nil {
 			t.Fatal(err)
 		}
 		_, _ = st.Write(request) // the proxy may have hung up

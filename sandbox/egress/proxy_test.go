@@ -126,7 +126,8 @@ func TestProxyRefusesPrivateAddressesBehindAllowedNames(t *testing.T) {
 	if got := r.raw(t, r.proxy, "CONNECT gone.test:443 HTTP/1.1\r\nHost: x\r\n\r\n"); got != http.StatusBadGateway {
 		t.Errorf("a name without address: %d", got)
 	}
-	if recs := r.recorded(KindDenied); len(recs) != 4 || !strings.Contains(recs[0].Reason, errPrivate.Error()) {
+	if recs := r.recorded(KindDenied); len(recs) != 4 || !strings.Contains(recs[0].Reason, errPrivate.Error()) ||
+		recs[0].Address != "127.0.0.1" || recs[1].Address != "169.254.169.254" || strings.Contains(recs[0].Reason, "127.0.0.1") {
 		t.Errorf("records: %+v", recs)
 	}
 }

@@ -20,6 +20,7 @@ type Record struct {
 	Time          time.Time     // when it began
 	Name          string        // what was asked for: host:port, a looked-up name, or provider and path
 	Reason        string        // why it was refused or failed; empty when it went well
+	Address       string        // private address that an allowed name stands for; empty unless that is the reason
 	Count         int           // how many it stands for; over 1 only in the closing summary
 	Provider      string        // broker only
 	Method        string        // empty for tunnels and names

@@ -9,6 +9,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"sandboxrun/internal/wire"
 )
 
 // Route is one provider the broker forwards to, found at BrokerURL of its name.
@@ -44,7 +46,7 @@ var (
 // end: "https://api.example" and "https://api.example/v1" are the same, and one
 // that ends in another version is called at that. An error names the provider
 // and what is wrong.
-func NewRoute(provider string, base *url.URL, key KeyFunc, wires ...Wire) (Route, error) {
+func NewRoute(provider string, base *url.URL, key KeyFunc, wires ...wire.Wire) (Route, error) {
 	r := Route{provider: provider, base: base, key: key}
 	switch {
 	case !providerName.MatchString(provider):

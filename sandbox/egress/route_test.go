@@ -9,6 +9,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"sandboxrun/internal/wire"
 )
 
 // seen is what an upstream was asked.
@@ -47,25 +49,37 @@ func (r *rig) call(t *testing.T, method, target string, headers ...string) (stat
 }
 
 // wireCalls are calls that reach the provider, per wire.
-var wireCalls = map[Wire][]string{
-	WireAnthropicMessages: {"POST /v1/messages", "POST /v1/messages?beta=true", "POST /v1/messages/count_tokens"},
-	WireOpenAIResponses:   {"POST /v1/responses", "GET /v1/models", "GET /v1/models?client_version=0.169.0"},
-	WireOpenAIChat:        {"POST /v1/chat/completions", "GET /v1/models", "GET /v1/models?client_version=0.169.0"},
-	WireGoogleGenerate: {
+var wireCalls = map[wire.Wire][]string{
+	wire.AnthropicMessages: {"POST /v1/messages", "POST /v1/messages?beta=true", "POST /v1/messages/count_tokens"},
+	wire.OpenAIResponses:   {"POST /v1/responses", "GET /v1/models", "GET /v1/models?client_version=0.169.0"},
+	wire.OpenAIChat:        {"POST /v1/chat/completions", "GET /v1/models", "GET /v1/models?client_version=0.169.0"},
+	wire.GoogleGenerate: {
 		"POST /v1beta/models/gemini-2.5-pro:generateContent", "POST /v1beta/models/g_1:streamGenerateContent?alt=sse",
 		"POST /v1beta/models/g:countTokens", "GET /v1beta/models",
 	},
 }
 
+func TestEveryWireHasADialect(t *testing.T) {
+	t.Parallel()
+	for _, w := range wire.All() {
+		if dialects[w] == nil || wireCalls[w] == nil {
+			t.Errorf("internal/wire has %s: dialects in dialect.go and wireCalls in this test need it too", w)
+		}
+	}
+	if len(dialects) != len(wire.All()) {
+		t.Errorf("%d dialects for the %d wires of internal/wire", len(dialects), len(wire.All()))
+	}
+}
+
 func TestEveryWireServesItsOwnCallsAndNoOthers(t *testing.T) {
 	t.Parallel()
-	for _, wire := range Wires() {
-		t.Run(string(wire), func(t *testing.T) {
+	for _, w := range wire.All() {
+		t.Run(string(w), func(t *testing.T) {
 			t.Parallel()
 			base, asked := upstream(t)
-			r := newRig(t, Config{Routes: []Route{newRoute(t, "p", base, StaticKey(testKey), wire)}})
+			r := newRig(t, Config{Routes: []Route{newRoute(t, "p", base, StaticKey(testKey), w)}})
 			own := map[string]bool{}
-			for _, call := range wireCalls[wire] {
+			for _, call := range wireCalls[w] {
 				own[call] = true
 				method, target, _ := strings.Cut(call, " ")
 				if status, answer := r.call(t, method, "/p"+target); status != 200 {
@@ -77,7 +91,7 @@ func TestEveryWireServesItsOwnCallsAndNoOthers(t *testing.T) {
 			for other, calls := range wireCalls {
 				for _, call := range calls {
 					method, target, _ := strings.Cut(call, " ")
-					if own[call] || other == wire {
+					if own[call] || other == w {
 						continue
 					}
 					if status, _ := r.call(t, method, "/p"+target); status != http.StatusForbidden {
@@ -96,7 +110,7 @@ func TestEveryWireServesItsOwnCallsAndNoOthers(t *testing.T) {
 // would tidy the tricks away.
 func TestNoTrickReachesTheProvider(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, Config{Routes: []Route{provider(t, unreachable(t)), newRoute(t, "all", providerURL(t), StaticKey(testKey), Wires()...)}})
+	r := newRig(t, Config{Routes: []Route{provider(t, unreachable(t)), newRoute(t, "all", providerURL(t), StaticKey(testKey), wire.All()...)}})
 	var lines []string
 	for _, calls := range wireCalls {
 		for _, call := range calls {
@@ -159,25 +173,25 @@ func TestOnlyListedHeadersReachTheProvider(t *testing.T) {
 		"X-Method-Override", "X-Original-Url", "X-Rewrite-Url", "X-Goog-User-Project", "Openai-Organization", "Openai-Project", "Content-Encoding",
 		"Anthropic-Workspace-Id", "Api-Key", "X-Auth-Token", "Idempotency-Key", "Te", "Trailer-X",
 	}
-	for _, wire := range Wires() {
+	for _, w := range wire.All() {
 		base, asked := upstream(t)
-		r := newRig(t, Config{Routes: []Route{newRoute(t, "p", base, StaticKey(testKey), wire)}})
-		method, target, _ := strings.Cut(wireCalls[wire][0], " ")
+		r := newRig(t, Config{Routes: []Route{newRoute(t, "p", base, StaticKey(testKey), w)}})
+		method, target, _ := strings.Cut(wireCalls[w][0], " ")
 		var headers []string
 		for _, name := range append(hostile, credentialHeaders...) {
 			headers = append(headers, name, testToken)
 		}
 		if status, answer := r.call(t, method, "/p"+target, headers...); status != 200 {
-			t.Fatalf("%s: %d %s", wire, status, answer)
+			t.Fatalf("%s: %d %s", w, status, answer)
 		}
 		got := <-asked
 		for _, name := range hostile {
 			if got.header.Get(name) != "" {
-				t.Errorf("%s: header %s reached the provider", wire, name)
+				t.Errorf("%s: header %s reached the provider", w, name)
 			}
 		}
 		if strings.Contains(fmt.Sprint(got), testToken) {
-			t.Errorf("%s: the placeholder reached the provider: %+v", wire, got)
+			t.Errorf("%s: the placeholder reached the provider: %+v", w, got)
 		}
 	}
 }
@@ -198,14 +212,14 @@ func TestBaseURLsMayEndInTheVersion(t *testing.T) {
 		{"https://h/my%2Fway", "/v1/messages", "https://h/my%2Fway/v1/messages"},
 		{"https://h/vault", "/v1/messages", "https://h/vault/v1/messages"},
 	} {
-		route := newRoute(t, "p", c.base, StaticKey("k"), Wires()...)
+		route := newRoute(t, "p", c.base, StaticKey("k"), wire.All()...)
 		if got := route.url(c.path, nil).String(); got != c.want {
 			t.Errorf("%s and %s: %s, want %s", c.base, c.path, got, c.want)
 		}
 	}
 	for _, suffix := range []string{"", "/v1"} {
 		base, asked := upstream(t)
-		r := newRig(t, Config{Routes: []Route{newRoute(t, "p", base+suffix, StaticKey(testKey), WireOpenAIChat)}})
+		r := newRig(t, Config{Routes: []Route{newRoute(t, "p", base+suffix, StaticKey(testKey), wire.OpenAIChat)}})
 		if status, answer := r.call(t, http.MethodPost, "/p/v1/chat/completions"); status != 200 {
 			t.Fatalf("%d %s", status, answer)
 		}
@@ -217,7 +231,7 @@ func TestBaseURLsMayEndInTheVersion(t *testing.T) {
 
 func TestRefusalsSpeakTheVendorsLanguage(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, Config{Routes: []Route{newRoute(t, "all", providerURL(t), StaticKey(testKey), Wires()...)}})
+	r := newRig(t, Config{Routes: []Route{newRoute(t, "all", providerURL(t), StaticKey(testKey), wire.All()...)}})
 	for _, c := range []struct {
 		target, token string
 		status        int
@@ -264,7 +278,7 @@ func FuzzMatch(f *testing.F) {
 		`POST /v1beta/models/[A-Za-z0-9][A-Za-z0-9._-]*:(generateContent|streamGenerateContent|countTokens))$`)
 	query := regexp.MustCompile(`^(beta=true|alt=sse|alt=json|client_version=[A-Za-z0-9._-]{1,64})?$`)
 	f.Fuzz(func(t *testing.T, method, target string) {
-		route := newRoute(t, "p", "https://api.example/below/v1", StaticKey("k"), Wires()...)
+		route := newRoute(t, "p", "https://api.example/below/v1", StaticKey("k"), wire.All()...)
 		d, _, values, err := route.match(method, target)
 		if d == nil {
 			t.Fatal("no dialect to refuse in")

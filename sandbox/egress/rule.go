@@ -8,6 +8,8 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+
+	"sandboxrun/sandbox/egress/tunnel"
 )
 
 // Rule is one entry of an allow-list: a host name, a suffix of host names or an
@@ -101,7 +103,7 @@ func splitTarget(s string, defaultPort uint16) (host string, port uint16, err er
 	}
 	host = strings.ToLower(strings.TrimSuffix(host, "."))
 	switch {
-	case bracketed || len(host) > maxName || !hostName.MatchString(host):
+	case bracketed || len(host) > tunnel.MaxName || !hostName.MatchString(host):
 		return "", 0, errHost
 	case numericEnd.MatchString(host):
 		return "", 0, errNumber

@@ -11,11 +11,13 @@ import (
 	"syscall"
 	"time"
 
+	"sandboxrun/sandbox/egress/tunnel"
+
 	"github.com/hashicorp/yamux"
 )
 
-// tunnel is one session with a guest while Serve runs.
-type tunnel struct {
+// link is one tunnel with a guest while Serve runs.
+type link struct {
 	gate    *Gate
 	session *yamux.Session
 	broker  *httpService
@@ -32,16 +34,16 @@ type tunnel struct {
 // or Close was called, ctx's cause when that ended it, and otherwise what the
 // guest did wrong.
 func (g *Gate) Serve(ctx context.Context, conn io.ReadWriteCloser) error {
-	session, err := yamux.Server(&frames{ReadWriteCloser: conn, left: g.limits.TunnelBytes}, tunnelConfig(hostLinger))
+	session, err := yamux.Server(&frames{ReadWriteCloser: conn, left: g.limits.TunnelBytes}, tunnel.Config(tunnel.HostLinger))
 	if err != nil {
 		_ = conn.Close()
 		return fmt.Errorf("start tunnel: %w", err)
 	}
-	t := &tunnel{
+	t := &link{
 		gate: g, session: session,
 		places: make(chan struct{}, g.limits.Streams),
 		names:  make(chan struct{}, 1),
-		dials:  make(chan struct{}, acceptBacklog/2),
+		dials:  make(chan struct{}, tunnel.AcceptBacklog/2),
 	}
 	if !g.begin(t) {
 		_ = session.Close()
@@ -75,20 +77,20 @@ func (g *Gate) Serve(ctx context.Context, conn io.ReadWriteCloser) error {
 }
 
 // begin makes t the gate's one tunnel.
-func (g *Gate) begin(t *tunnel) bool {
+func (g *Gate) begin(t *link) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if g.serving {
 		return false
 	}
-	g.serving, g.tunnel = true, t
+	g.serving, g.link = true, t
 	return true
 }
 
 // accept takes streams until the session ends. yamux keeps a stream until both
 // sides have closed it; a guest of ours closes its side, so one that lets twice
 // the limit pile up is not ours.
-func (t *tunnel) accept() error {
+func (t *link) accept() error {
 	for {
 		accepted, err := t.session.AcceptStream()
 		switch {
@@ -99,10 +101,10 @@ func (t *tunnel) accept() error {
 		case t.session.NumStreams() > 2*t.gate.limits.Streams:
 			return fmt.Errorf("tunnel: %w: too many streams", errFrame)
 		}
-		st := &stream{Stream: accepted}
+		st := &tunnel.Stream{Stream: accepted}
 		select {
 		case t.places <- struct{}{}:
-			st.release = func() { <-t.places }
+			st.Release = func() { <-t.places }
 			t.work.Go(func() { t.dispatch(st) })
 		default:
 			_ = st.Close()
@@ -125,12 +127,12 @@ func isHangup(err error) bool {
 
 // dispatch reads a stream's header and hands it to its service, which closes
 // it.
-func (t *tunnel) dispatch(st *stream) {
-	if err := st.SetReadDeadline(time.Now().Add(headerTimeout)); err != nil {
+func (t *link) dispatch(st *tunnel.Stream) {
+	if err := st.SetReadDeadline(time.Now().Add(tunnel.HeaderTimeout)); err != nil {
 		_ = st.Close()
 		return
 	}
-	h, err := readHeader(st)
+	h, err := tunnel.ReadHeader(st)
 	if err == nil {
 		err = st.SetReadDeadline(time.Time{})
 	}
@@ -138,15 +140,15 @@ func (t *tunnel) dispatch(st *stream) {
 		_ = st.Close()
 		return
 	}
-	switch h.service {
-	case serviceBroker:
+	switch h.Service {
+	case tunnel.ServiceBroker:
 		t.broker.inbox.put(st)
-	case serviceProxy:
+	case tunnel.ServiceProxy:
 		t.proxy.inbox.put(st)
-	case serviceHello:
+	case tunnel.ServiceHello:
 		t.gate.readyOnce.Do(func() { close(t.gate.ready) })
 		_ = st.Close()
-	case serviceNames:
+	case tunnel.ServiceNames:
 		t.readNames(st)
 	default:
 		_ = st.Close()

@@ -7,6 +7,8 @@ import (
 	"net/http"
 	"sync"
 	"time"
+
+	"sandboxrun/sandbox/egress/tunnel"
 )
 
 // silent takes the lines net/http would log: the guest decides how many.
@@ -30,7 +32,7 @@ func newHTTPService(h http.Handler) *httpService {
 	s.server = &http.Server{
 		Handler:                      h,
 		DisableGeneralOptionsHandler: true, // h refuses OPTIONS too
-		ReadHeaderTimeout:            headerTimeout,
+		ReadHeaderTimeout:            tunnel.HeaderTimeout,
 		IdleTimeout:                  httpIdle,
 		MaxHeaderBytes:               maxHeaderBytes,
 		ErrorLog:                     silent,

@@ -12,8 +12,10 @@ import (
 	"testing/iotest"
 	"time"
 
+	"sandboxrun/sandbox/egress/guest"
+	"sandboxrun/sandbox/egress/tunnel"
+
 	"github.com/hashicorp/yamux"
-	"golang.org/x/net/dns/dnsmessage"
 )
 
 // FuzzFrames holds that the watch over the frames sees the same in pieces of any
@@ -23,7 +25,7 @@ func FuzzFrames(f *testing.F) {
 	f.Add(bytes.Join([][]byte{frame(0, frameWindow, flagSYN, 1, 0), frame(0, frameData, 0, 1, 9), frame(0, frameGoAway, 0, 0, 0)}, nil))
 	f.Add(frame(0, framePing, flagSYN, 0, 1))
 	f.Add(append(frame(0, frameData, 0, 1, 3), frame(0, frameWindow, flagSYN, 4, 0)...))
-	f.Add(frame(0, frameData, 0, 1, streamWindow+1))
+	f.Add(frame(0, frameData, 0, 1, tunnel.StreamWindow+1))
 	f.Fuzz(func(t *testing.T, input []byte) {
 		watched := func(r io.Reader) ([]byte, error) {
 			return io.ReadAll(&frames{ReadWriteCloser: readOnly{r}, left: 1 << 30})
@@ -38,7 +40,7 @@ func FuzzFrames(f *testing.F) {
 		}
 		for p := pieces; len(p) >= frameHeader; {
 			kind, flags, id, length := p[1], binary.BigEndian.Uint16(p[2:]), binary.BigEndian.Uint32(p[4:]), binary.BigEndian.Uint32(p[8:])
-			if p[0] != 0 || kind == framePing || kind > frameGoAway || flags&flagSYN != 0 && id%2 == 0 || kind == frameData && length > streamWindow {
+			if p[0] != 0 || kind == framePing || kind > frameGoAway || flags&flagSYN != 0 && id%2 == 0 || kind == frameData && length > tunnel.StreamWindow {
 				t.Fatalf("let through: % x", p[:frameHeader])
 			}
 			p = p[frameHeader:]
@@ -58,7 +60,7 @@ func FuzzDial(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, answer []byte) {
 		guest, gate, result := serve(t, Config{})
-		session, err := yamux.Client(guest, tunnelConfig(guestLinger))
+		session, err := yamux.Client(guest, tunnel.Config(tunnel.GuestLinger))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -70,13 +72,13 @@ func FuzzDial(f *testing.F) {
 				t.Error(err)
 				return
 			}
-			_ = (header{service: serviceHello}).write(hello) // else Ready says so
+			_ = (tunnel.Header{Service: tunnel.ServiceHello}).Write(hello) // else Ready says so
 			st, err := session.AcceptStream()
 			if err != nil {
 				t.Error(err)
 				return
 			}
-			if h, err := readHeader(st); err != nil || h != (header{serviceDial, 4096}) {
+			if h, err := tunnel.ReadHeader(st); err != nil || h != (tunnel.Header{Service: tunnel.ServiceDial, Port: 4096}) {
 				t.Errorf("asked %+v, %v", h, err)
 			}
 			_, _ = st.Write(answer) // a refused one is closed by the other side
@@ -85,7 +87,7 @@ func FuzzDial(f *testing.F) {
 		ctx, cancel := context.WithTimeout(t.Context(), patience)
 		defer cancel()
 		conn, err := gate.Dial(ctx, 4096)
-		if good := len(answer) > 0 && answer[0] == dialOK; good != (err == nil) {
+		if good := len(answer) > 0 && answer[0] == tunnel.DialOK; good != (err == nil) {
 			t.Errorf("%q: %v", answer, err)
 		}
 		if err == nil {
@@ -114,7 +116,7 @@ func FuzzReportedNames(f *testing.F) {
 	f.Fuzz(func(t *testing.T, said []byte) {
 		var records []Record
 		guest, gate, result := serve(t, Config{Record: func(r Record) { records = append(records, r) }})
-		session, err := yamux.Client(guest, tunnelConfig(guestLinger))
+		session, err := yamux.Client(guest, tunnel.Config(tunnel.GuestLinger))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -122,7 +124,7 @@ func FuzzReportedNames(f *testing.F) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := (header{service: serviceNames}).write(st); err != nil {
+		if err := (tunnel.Header{Service: tunnel.ServiceNames}).Write(st); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := st.Write(said); err != nil {
@@ -146,42 +148,6 @@ func FuzzReportedNames(f *testing.F) {
 	})
 }
 
-// FuzzRefuseName gives the guest's name service any datagram: an answer belongs
-// to the query and says that there is no such name.
-func FuzzRefuseName(f *testing.F) {
-	query := func(names ...string) []byte {
-		m := dnsmessage.Message{Header: dnsmessage.Header{ID: 7, RecursionDesired: true}}
-		for _, n := range names {
-			m.Questions = append(m.Questions, dnsmessage.Question{Name: dnsmessage.MustNewName(n), Type: dnsmessage.TypeA, Class: dnsmessage.ClassINET})
-		}
-		b, err := m.Pack()
-		if err != nil {
-			f.Fatal(err)
-		}
-		return b
-	}
-	f.Add(query("example.com."))
-	f.Add(query("a.", "b."))
-	f.Add(query("."))
-	f.Add([]byte("\x00\x07\x01\x00\x00\x01\x00\x00\x00\x00\x00\x00\xc0\x0c\x00\x01\x00\x01"))
-	f.Fuzz(func(t *testing.T, datagram []byte) {
-		answer, name, ok := refuseName(datagram)
-		if !ok {
-			return
-		}
-		var m dnsmessage.Message
-		if err := m.Unpack(answer); err != nil {
-			t.Fatal(err)
-		}
-		if m.ID != binary.BigEndian.Uint16(datagram) || !m.Response || m.RCode != dnsmessage.RCodeNameError || len(m.Answers) > 0 || len(m.Questions) != 1 {
-			t.Errorf("answer %+v", m)
-		}
-		if name == "" || len(name) > maxName {
-			t.Errorf("name %q", name)
-		}
-	})
-}
-
 // FuzzGuestStream opens a stream into the guest with any bytes: it reaches
 // nothing but the loopback port its header names, and the guest ends.
 func FuzzGuestStream(f *testing.F) {
@@ -189,18 +155,18 @@ func FuzzGuestStream(f *testing.F) {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, said []byte) {
-		if len(said) >= headerSize && said[6] != 0 {
+		if len(said) >= tunnel.HeaderSize && said[6] != 0 {
 			t.Skip("ports of 256 and above have a listener here only by chance")
 		}
 		inside, outside := net.Pipe()
-		cfg := GuestConfig{Broker: listen(t), Proxy: listen(t)}
+		cfg := guest.Config{Broker: listen(t), Proxy: listen(t)}
 		var err error
 		if cfg.Names, err = net.ListenPacket("udp4", "127.0.0.1:0"); err != nil {
 			t.Fatal(err)
 		}
 		ended := make(chan error, 1)
-		go func() { ended <- Guest(t.Context(), inside, cfg) }()
-		session, err := yamux.Server(outside, tunnelConfig(hostLinger))
+		go func() { ended <- guest.Run(t.Context(), inside, cfg) }()
+		session, err := yamux.Server(outside, tunnel.Config(tunnel.HostLinger))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -211,7 +177,7 @@ func FuzzGuestStream(f *testing.F) {
 		_, _ = st.Write(said) // the guest may have hung up
 		_ = st.Close()
 		answer, err := io.ReadAll(st)
-		if err != nil || len(answer) > 1 || len(answer) == 1 && answer[0] != dialFailed {
+		if err != nil || len(answer) > 1 || len(answer) == 1 && answer[0] != tunnel.DialFailed {
 			t.Errorf("%q: %q, %v", said, answer, err)
 		}
 		_ = session.Close()

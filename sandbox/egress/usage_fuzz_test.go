@@ -3,6 +3,8 @@ package egress
 import (
 	"bytes"
 	"testing"
+
+	"sandboxrun/internal/wire"
 )
 
 // FuzzUsage lets any bytes pass by as a provider's answer: nothing is counted
@@ -17,9 +19,9 @@ func FuzzUsage(f *testing.F) {
 		f.Add([]byte(s), uint8(1))
 	}
 	f.Fuzz(func(t *testing.T, body []byte, step uint8) {
-		for _, wire := range Wires() {
+		for _, w := range wire.All() {
 			for _, kind := range []string{"text/event-stream", "application/json"} {
-				whole, pieces := newUsageTap(dialects[wire].usage, kind), newUsageTap(dialects[wire].usage, kind)
+				whole, pieces := newUsageTap(dialects[w].usage, kind), newUsageTap(dialects[w].usage, kind)
 				whole.write(bytes.Clone(body))
 				for p := body; len(p) > 0; {
 					n := min(max(int(step), 1), len(p))
@@ -28,10 +30,10 @@ func FuzzUsage(f *testing.F) {
 				}
 				u := whole.end()
 				if again := pieces.end(); again != u {
-					t.Errorf("%s, %s: %+v, in pieces %+v", wire, kind, u, again)
+					t.Errorf("%s, %s: %+v, in pieces %+v", w, kind, u, again)
 				}
 				if u.InputTokens < 0 || u.OutputTokens < 0 || u.CacheReadTokens < 0 || u.CacheWriteTokens < 0 {
-					t.Errorf("%s, %s: %+v", wire, kind, u)
+					t.Errorf("%s, %s: %+v", w, kind, u)
 				}
 			}
 		}

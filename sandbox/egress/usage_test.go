@@ -5,6 +5,8 @@ import (
 	"testing"
 	"testing/iotest"
 
+	"sandboxrun/internal/wire"
+
 	"io"
 )
 
@@ -34,27 +36,27 @@ func TestUsageIsReadFromAnyChunking(t *testing.T) {
 		"data: {\"usage\":{\"output_tokens\":-5}}\n\n" +
 		"data: {\"type\":\"message_delta\",\"usage\":{\"output_tokens\":4}}"
 	for _, c := range []struct {
-		wire       Wire
+		wire       wire.Wire
 		kind, text string
 		want       Usage
 	}{
-		{WireAnthropicMessages, "text/event-stream; charset=utf-8", sse, Usage{Model: "m", InputTokens: 9, CacheReadTokens: 2, OutputTokens: 4}},
-		{WireAnthropicMessages, "application/json", `{"model":"n","usage":{"input_tokens":1,"output_tokens":2,"cache_creation_input_tokens":3}}`,
+		{wire.AnthropicMessages, "text/event-stream; charset=utf-8", sse, Usage{Model: "m", InputTokens: 9, CacheReadTokens: 2, OutputTokens: 4}},
+		{wire.AnthropicMessages, "application/json", `{"model":"n","usage":{"input_tokens":1,"output_tokens":2,"cache_creation_input_tokens":3}}`,
 			Usage{Model: "n", InputTokens: 1, OutputTokens: 2, CacheWriteTokens: 3}},
-		{WireAnthropicMessages, "application/json", `{"input_tokens":14}`, Usage{}},
-		{WireAnthropicMessages, "application/json", `{"model":"n","usage":{"input_tokens":1}}` + strings.Repeat(" ", maxDocument), Usage{}},
-		{WireAnthropicMessages, "application/json", `[`, Usage{}},
-		{WireAnthropicMessages, "", "", Usage{}},
-		{WireOpenAIResponses, "text/event-stream", responsesSSE, Usage{Model: "r", InputTokens: 60, CacheReadTokens: 40, OutputTokens: 7}},
-		{WireOpenAIResponses, "application/json", `{"model":"r","usage":{"input_tokens":5,"output_tokens":6}}`, Usage{Model: "r", InputTokens: 5, OutputTokens: 6}},
-		{WireOpenAIResponses, "application/json", `{"usage":{"input_tokens":5,"input_tokens_details":{"cached_tokens":9},"output_tokens":-1}}`, Usage{}},
-		{WireOpenAIChat, "text/event-stream", chatSSE, Usage{Model: "c", InputTokens: 3, CacheReadTokens: 8, OutputTokens: 2}},
-		{WireOpenAIChat, "application/json", `{"model":"c","usage":{"prompt_tokens":11,"completion_tokens":2,"prompt_tokens_details":null}}`,
+		{wire.AnthropicMessages, "application/json", `{"input_tokens":14}`, Usage{}},
+		{wire.AnthropicMessages, "application/json", `{"model":"n","usage":{"input_tokens":1}}` + strings.Repeat(" ", maxDocument), Usage{}},
+		{wire.AnthropicMessages, "application/json", `[`, Usage{}},
+		{wire.AnthropicMessages, "", "", Usage{}},
+		{wire.OpenAIResponses, "text/event-stream", responsesSSE, Usage{Model: "r", InputTokens: 60, CacheReadTokens: 40, OutputTokens: 7}},
+		{wire.OpenAIResponses, "application/json", `{"model":"r","usage":{"input_tokens":5,"output_tokens":6}}`, Usage{Model: "r", InputTokens: 5, OutputTokens: 6}},
+		{wire.OpenAIResponses, "application/json", `{"usage":{"input_tokens":5,"input_tokens_details":{"cached_tokens":9},"output_tokens":-1}}`, Usage{}},
+		{wire.OpenAIChat, "text/event-stream", chatSSE, Usage{Model: "c", InputTokens: 3, CacheReadTokens: 8, OutputTokens: 2}},
+		{wire.OpenAIChat, "application/json", `{"model":"c","usage":{"prompt_tokens":11,"completion_tokens":2,"prompt_tokens_details":null}}`,
 			Usage{Model: "c", InputTokens: 11, OutputTokens: 2}},
-		{WireGoogleGenerate, "text/event-stream", googleSSE, Usage{Model: "g", InputTokens: 8, CacheReadTokens: 4, OutputTokens: 9}},
-		{WireGoogleGenerate, "application/json", googleArray, Usage{Model: "g", InputTokens: 10, OutputTokens: 3}},
-		{WireGoogleGenerate, "application/json", `{"totalTokens":31}`, Usage{}},
-		{WireGoogleGenerate, "application/json", `{"usageMetadata":{"promptTokenCount":-7,"candidatesTokenCount":-7}}`, Usage{}},
+		{wire.GoogleGenerate, "text/event-stream", googleSSE, Usage{Model: "g", InputTokens: 8, CacheReadTokens: 4, OutputTokens: 9}},
+		{wire.GoogleGenerate, "application/json", googleArray, Usage{Model: "g", InputTokens: 10, OutputTokens: 3}},
+		{wire.GoogleGenerate, "application/json", `{"totalTokens":31}`, Usage{}},
+		{wire.GoogleGenerate, "application/json", `{"usageMetadata":{"promptTokenCount":-7,"candidatesTokenCount":-7}}`, Usage{}},
 	} {
 		for _, chunks := range []io.Reader{strings.NewReader(c.text), iotest.OneByteReader(strings.NewReader(c.text))} {
 			tap := newUsageTap(dialects[c.wire].usage, c.kind)

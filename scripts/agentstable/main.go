@@ -1,6 +1,6 @@
-// Command agentstable turns the events of `go test -json` into the table of what
-// works with which agent, between two marks of a Markdown file. With -check it
-// only says whether the table is the one the tests give.
+// Command agentstable writes what a Markdown file says of the agents: the list of
+// them from what they say of themselves, and the table of what works with which
+// from the events of `go test -json`. With -check it only compares.
 package main
 
 import (
@@ -8,6 +8,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 
 	"sandboxrun/scripts/marked"
@@ -26,7 +27,11 @@ func main() {
 		fmt.Fprintln(os.Stderr, "usage: agentstable [-check] TEST.json FILE.md")
 		os.Exit(2)
 	}
-	if err := run(os.Stdout, flag.Arg(0), flag.Arg(1), *check); err != nil {
+	err := updateRoster(flag.Arg(1), *check)
+	if err == nil {
+		err = run(os.Stdout, flag.Arg(0), flag.Arg(1), *check)
+	}
+	if err != nil {
 		fmt.Fprintln(os.Stderr, "agentstable:", err)
 		os.Exit(1)
 	}
@@ -34,6 +39,10 @@ func main() {
 
 func run(out io.Writer, events, document string, check bool) error {
 	in, err := os.Open(events)
+	if errors.Is(err, fs.ErrNotExist) {
+		_, err := fmt.Fprintln(out, "the tests have not run: the table of what works is left alone")
+		return err
+	}
 	if err != nil {
 		return err
 	}

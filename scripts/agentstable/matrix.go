@@ -40,7 +40,7 @@ var columns = []column{
 // have a conformance suite of that name as well.
 const (
 	marker        = "TestConformance/"
-	markerPackage = "sandboxrun/agents"
+	markerPackage = "sandboxrun/agents/conformance"
 )
 
 // matrix is how each test of the agents ended.

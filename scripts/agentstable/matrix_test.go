@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"sandboxrun/internal/wire"
 	"sandboxrun/scripts/marked"
 )
 
@@ -18,7 +19,7 @@ func outcomes(t *testing.T, action func(test string) string) string {
 	for _, c := range columns {
 		test := fmt.Sprintf(c.test, "demo")
 		if a := action(test); a != "" {
-			fmt.Fprintf(&b, "{\"Action\":\"run\",\"Test\":%q}\n{\"Action\":%q,\"Package\":\"sandboxrun/agents\",\"Test\":%q}\n", test, a, test)
+			fmt.Fprintf(&b, "{\"Action\":\"run\",\"Test\":%q}\n{\"Action\":%q,\"Package\":\"sandboxrun/agents/conformance\",\"Test\":%q}\n", test, a, test)
 		}
 	}
 	path := filepath.Join(t.TempDir(), "test.json")
@@ -93,6 +94,19 @@ func TestADocumentWithoutAPlaceIsAnError(t *testing.T) {
 	for _, doc := range []string{"", begin, end + begin} {
 		if _, err := (marked.Part{Begin: begin, End: end}).Put(doc, "x"); err == nil {
 			t.Errorf("%q has a place", doc)
+		}
+	}
+}
+
+// The list of agents is made from the registry, so that no test has to run for it.
+func TestDocumentListsTheAgents(t *testing.T) {
+	t.Parallel()
+	if err := updateRoster("../../docs/agents.md", true); err != nil {
+		t.Error(err)
+	}
+	for _, w := range wire.All() {
+		if wireTitles[w] == "" {
+			t.Errorf("internal/wire has %s: wireTitles in roster.go has no name for it", w)
 		}
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"sandboxrun/cmd/sandboxrun/attack"
+	"sandboxrun/cmd/sandboxrun/attack/table"
 )
 
 // opponents in the order of the columns.
@@ -19,7 +20,7 @@ type matrix struct {
 }
 
 func newMatrix(all []attack.Outcome) matrix {
-	m := matrix{attacks: attack.All(), outcomes: map[string]attack.Outcome{}}
+	m := matrix{attacks: table.All(), outcomes: map[string]attack.Outcome{}}
 	for _, o := range all {
 		m.outcomes[o.ID+" "+o.Against] = o
 	}
@@ -53,17 +54,17 @@ func (m matrix) sums(b *strings.Builder) {
 			all = append(all, m.outcomes[a.ID+" "+o.against])
 		}
 	}
-	counts := map[attack.Group]map[string]attack.Count{}
+	counts := map[attack.Group]map[string]table.Count{}
 	var order []attack.Group
-	for _, c := range attack.Counts(all) {
+	for _, c := range table.Counts(all) {
 		if counts[c.Group] == nil {
-			counts[c.Group] = map[string]attack.Count{}
+			counts[c.Group] = map[string]table.Count{}
 			order = append(order, c.Group)
 		}
 		counts[c.Group][c.Against] = c
 	}
 	b.WriteString("| attacks on | " + titles() + " |\n|---|" + strings.Repeat(":-:|", len(opponents)) + "\n")
-	total := map[string]attack.Count{}
+	total := map[string]table.Count{}
 	for _, g := range order {
 		fmt.Fprintf(b, "| %s |", g)
 		for _, o := range opponents {
@@ -81,7 +82,7 @@ func (m matrix) sums(b *strings.Builder) {
 	b.WriteString("\n\n")
 }
 
-func sum(c attack.Count) string {
+func sum(c table.Count) string {
 	text := fmt.Sprintf("%d of %d held", c.Held, c.Attempted)
 	if c.Skipped > 0 {
 		text += fmt.Sprintf(", %d skipped", c.Skipped)

@@ -8,13 +8,14 @@ import (
 	"testing"
 
 	"sandboxrun/cmd/sandboxrun/attack"
+	"sandboxrun/cmd/sandboxrun/attack/table"
 )
 
 // made writes the outcomes of attacks of which every one ended so.
 func made(t *testing.T, end func(a attack.Attack, against string) string) string {
 	t.Helper()
 	var all []attack.Outcome
-	for _, a := range attack.All() {
+	for _, a := range table.All() {
 		for _, o := range opponents {
 			if state := end(a, o.against); state != "" {
 				all = append(all, attack.Outcome{ID: a.ID, Group: a.Group, Title: a.Title, Against: o.against, State: state, Detail: "because"})

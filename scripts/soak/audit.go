@@ -13,7 +13,8 @@ import (
 	"syscall"
 	"time"
 
-	"sandboxrun/runner"
+	"sandboxrun/runner/document"
+	"sandboxrun/schemas/closed"
 )
 
 // lookAround clears away what crashed and then counts everything, while nothing
@@ -165,8 +166,8 @@ func (s *soak) results(at *site, named map[string]string) error {
 			s.ledger.violate(lost, "run %s of task %q has no result: %v", d.Name(), at.taskOf(d.Name()), err)
 			continue
 		}
-		var res runner.Result
-		if err := errors.Join(json.Unmarshal(doc, &res), runner.ValidateDocument("result", doc)); err != nil {
+		var res document.Result
+		if err := errors.Join(json.Unmarshal(doc, &res), closed.Validate("result", doc)); err != nil {
 			s.ledger.violate(corrupted, "result of run %s: %v", d.Name(), err)
 			continue
 		}

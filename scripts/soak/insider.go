@@ -9,7 +9,12 @@ import (
 	"sync"
 	"syscall"
 
+	_ "sandboxrun/agents/all" // as the program has them
 	"sandboxrun/runner"
+	"sandboxrun/runner/config"
+	"sandboxrun/runner/document"
+	"sandboxrun/runner/plan"
+	"sandboxrun/runner/state"
 	"sandboxrun/sandbox/docker"
 )
 
@@ -19,7 +24,7 @@ type insider struct {
 	site   *site
 	engine *docker.Engine
 	runner *runner.Runner
-	config runner.Config
+	config config.Config
 }
 
 func newInsider(s *site) (*insider, error) {
@@ -29,11 +34,11 @@ func newInsider(s *site) (*insider, error) {
 		env[name] = value
 	}
 	getenv := func(name string) string { return env[name] }
-	config, err := runner.LoadConfig(getenv)
+	config, err := config.Load(getenv)
 	if err != nil {
 		return nil, err
 	}
-	state, err := runner.OpenState(s.state)
+	state, err := state.Open(s.state)
 	if err != nil {
 		return nil, err
 	}
@@ -54,11 +59,11 @@ func (i *insider) perform(ctx context.Context, a assignment, r *repo) (ending, e
 	if err != nil {
 		return ending{}, err
 	}
-	task, err := runner.Decode(doc)
+	task, err := document.Decode(doc)
 	if err != nil {
 		return ending{}, err
 	}
-	plan, err := runner.Compile(task, i.config, runner.Overrides{})
+	plan, err := plan.Compile(task, i.config, plan.Overrides{})
 	if err != nil {
 		return ending{}, err
 	}
@@ -69,20 +74,20 @@ func (i *insider) perform(ctx context.Context, a assignment, r *repo) (ending, e
 	var wg sync.WaitGroup
 	wg.Go(func() {
 		e.struck, e.box = strike(i.site, a, over, func(sig syscall.Signal) error {
-			cancel(runner.Interrupted{Signal: sig})
+			cancel(document.Interrupted{Signal: sig})
 			return nil
 		})
 	})
 	res, err := i.runner.Execute(ctx, plan, nil)
 	close(over)
 	wg.Wait()
-	if stop := (runner.Interrupted{}); err != nil && errors.As(context.Cause(ctx), &stop) {
+	if stop := (document.Interrupted{}); err != nil && errors.As(context.Cause(ctx), &stop) {
 		e.exit, e.stderr = 128+int(stop.Signal), err.Error() // nothing had been made
 		return e, nil
 	}
 	if err != nil {
 		return ending{}, err
 	}
-	e.exit, e.result = runner.ExitCode(res, context.Cause(ctx)), res
+	e.exit, e.result = document.ExitCode(res, context.Cause(ctx)), res
 	return e, nil
 }

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"sync"
 
-	"sandboxrun/runner"
+	"sandboxrun/runner/document"
 )
 
 // wrong is a sort of violation.
@@ -48,7 +48,7 @@ func (l *ledger) page() *page { return &l.pages[len(l.pages)-1] }
 // known is what is kept of a task until its run was found.
 type known struct {
 	run    string // by the result it printed; "" for none
-	status runner.Status
+	status document.Status
 	branch string
 	ran    bool // it must have had a run: nothing happened to it, or it gave a result
 	beside bool
@@ -154,7 +154,7 @@ func misfit(a assignment, e ending) string {
 }
 
 // compare holds a stored result against the one its caller got.
-func (l *ledger) compare(stored *runner.Result) {
+func (l *ledger) compare(stored *document.Result) {
 	l.mu.Lock()
 	k, ok := l.endings[stored.TaskID]
 	l.mu.Unlock()
@@ -193,7 +193,7 @@ func (l *ledger) turn() {
 	l.pages = append(l.pages, page{})
 }
 
-func told(r *runner.Result) string {
+func told(r *document.Result) string {
 	if r == nil {
 		return "no result"
 	}

@@ -11,16 +11,16 @@ import (
 	"syscall"
 	"time"
 
-	"sandboxrun/agents/agentstest/modelserver"
-	"sandboxrun/runner"
+	"sandboxrun/agents/scripted/modelserver"
+	"sandboxrun/runner/document"
 )
 
 // ending is how a task ended, as its caller saw it.
 type ending struct {
-	exit   int            // -1: ended by a signal
-	result *runner.Result // nil where none was printed
-	struck bool           // whether the fate came in time
-	box    bool           // a box was taken away while its commands ran
+	exit   int              // -1: ended by a signal
+	result *document.Result // nil where none was printed
+	struck bool             // whether the fate came in time
+	box    bool             // a box was taken away while its commands ran
 	stderr string
 }
 
@@ -65,7 +65,7 @@ func performAt(ctx context.Context, at *site, a assignment, r *repo) (ending, er
 		return ending{}, err
 	}
 	e.exit, e.stderr = c.ProcessState.ExitCode(), errs.String()
-	var res runner.Result
+	var res document.Result
 	if json.Unmarshal(out.Bytes(), &res) == nil && res.RunID != "" {
 		e.result = &res
 	}

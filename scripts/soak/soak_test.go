@@ -7,7 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"sandboxrun/runner"
+	"sandboxrun/internal/testenv"
+	"sandboxrun/runner/document"
 )
 
 func TestTheSeedDecidesWhatHappens(t *testing.T) {
@@ -35,7 +36,7 @@ func TestTheSeedDecidesWhatHappens(t *testing.T) {
 func TestEndingsThatDoNotFitAreSeen(t *testing.T) {
 	t.Parallel()
 	edits := kinds[0]
-	landed := &runner.Result{RunID: "r", Git: runner.GitResult{Branch: "b"}}
+	landed := &document.Result{RunID: "r", Git: document.GitResult{Branch: "b"}}
 	for name, c := range map[string]struct {
 		fate fate
 		e    ending
@@ -44,7 +45,7 @@ func TestEndingsThatDoNotFitAreSeen(t *testing.T) {
 		"well":                     {leftAlone, ending{exit: 0, result: landed}, true},
 		"failed for no reason":     {leftAlone, ending{exit: 4, result: landed}, false},
 		"no result":                {leftAlone, ending{exit: 0}, false},
-		"nothing landed":           {leftAlone, ending{exit: 0, result: &runner.Result{RunID: "r"}}, false},
+		"nothing landed":           {leftAlone, ending{exit: 0, result: &document.Result{RunID: "r"}}, false},
 		"stopped":                  {stopped, ending{exit: 130, struck: true, result: landed}, true},
 		"stopped too late":         {stopped, ending{exit: 0, struck: true, result: landed}, true},
 		"stopped as if terminated": {stopped, ending{exit: 143, struck: true, result: landed}, false},
@@ -71,8 +72,8 @@ func TestLostAndDoubledTasksAreCounted(t *testing.T) {
 	for range 2 { // the second look finds nothing new
 		l.count(false, map[string][]string{"once": {"a"}, "twice": {"b", "x"}, "other run": {"d"}})
 	}
-	l.compare(&runner.Result{TaskID: "once", RunID: "a", Status: runner.StatusSuccess})
-	l.compare(&runner.Result{TaskID: "nobody's", RunID: "z"})
+	l.compare(&document.Result{TaskID: "once", RunID: "a", Status: document.StatusSuccess})
+	l.compare(&document.Result{TaskID: "nobody's", RunID: "z"})
 	if got := l.pages[0].counts; got != [wrongs]int{lost: 2, doubled: 2, corrupted: 1} {
 		t.Errorf("counted %v: %v", got, l.told)
 	}
@@ -119,6 +120,7 @@ func TestWhatIsLeftInAStateDirectoryIsCounted(t *testing.T) {
 
 func TestDamageToARepositoryIsCounted(t *testing.T) {
 	t.Parallel()
+	testenv.NeedsTime(t, "damages many repositories")
 	repos, err := makeRepos(t.TempDir())
 	if err != nil {
 		t.Fatal(err)

@@ -2,12 +2,15 @@ package main
 
 import (
 	"bytes"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
+
+	"sandboxrun/internal/testenv"
 
 	"go.uber.org/goleak"
 )
@@ -41,6 +44,7 @@ func summarize(t *testing.T, source string) (string, bool) {
 
 func TestSummaryOfRealRuns(t *testing.T) {
 	t.Parallel()
+	testenv.NeedsTime(t, "runs the go command many times")
 	const head = "import \"testing\"\n"
 	for name, tc := range map[string]struct {
 		source string
@@ -103,6 +107,32 @@ func TestSummaryOfRealRuns(t *testing.T) {
 				t.Logf("output:\n%s", out)
 			}
 		})
+	}
+}
+
+func TestSummaryNamesTheSlowestAndJoinsChosenSkips(t *testing.T) {
+	t.Parallel()
+	var in strings.Builder
+	for i := range 12 {
+		fmt.Fprintf(&in, `{"Action":"pass","Package":"m","Test":"Test%d","Elapsed":%d}`+"\n", i, i)
+	}
+	for _, name := range []string{"TestX", "TestY"} {
+		fmt.Fprintf(&in, `{"Action":"output","Package":"m","Test":%q,"Output":"    m_test.go:3: boots a kernel: left out by -short\n"}`+"\n", name)
+		fmt.Fprintf(&in, `{"Action":"skip","Package":"m","Test":%q}`+"\n", name)
+	}
+	in.WriteString(`{"Action":"pass","Package":"m"}` + "\n")
+	var out bytes.Buffer
+	if ok, err := run(strings.NewReader(in.String()), &out, nil); !ok || err != nil {
+		t.Fatalf("ok = %t, err = %v", ok, err)
+	}
+	text := out.String()
+	for _, want := range []string{"slowest:\n    11.0 s  m.Test11\n", "2 tests: boots a kernel: left out by -short\n", "12 passed, 0 failed, 2 skipped\n"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("no %q in:\n%s", want, text)
+		}
+	}
+	if strings.Contains(text, "m.Test1\n") {
+		t.Errorf("more than the ten slowest are named:\n%s", text)
 	}
 }
 

@@ -18,14 +18,22 @@ type pkg struct {
 
 // test is one test or subtest.
 type test struct {
-	action string // its final one: pass, fail or skip
-	output strings.Builder
+	action  string  // its final one: pass, fail or skip
+	seconds float64 // without the time it waited for parallel tests
+	output  strings.Builder
+}
+
+// timed is how long a test without subtests took.
+type timed struct {
+	title   string
+	seconds float64
 }
 
 // verdict is what a finished package comes to.
 type verdict struct {
 	counts
 	failures, skips, outputs []string
+	timed                    []timed
 }
 
 func (p *pkg) add(e event) {
@@ -40,7 +48,7 @@ func (p *pkg) add(e event) {
 			t.output.WriteString(e.Output)
 		}
 	case "pass", "fail", "skip":
-		t.action = e.Action
+		t.action, t.seconds = e.Action, e.Elapsed
 		if e.Test != "" {
 			p.finished++
 		}
@@ -59,6 +67,9 @@ func (p *pkg) verdict(packageFailed bool) verdict {
 		}
 		t, title := p.tests[name], p.name+"."+name
 		subtests, failedSubtest := p.below(name)
+		if !subtests {
+			v.timed = append(v.timed, timed{title, t.seconds})
+		}
 		switch {
 		case t.action == "fail" && !failedSubtest:
 			v.failed++

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -27,6 +28,7 @@ type story struct {
 	running         map[string]*pkg
 	total           counts
 	failed, skipped []string
+	timed           []timed
 }
 
 // counts are tests without subtests; a test that has some is counted by them.
@@ -76,6 +78,7 @@ func (s *story) close(p *pkg, e event) {
 	s.total.skipped += v.skipped
 	s.failed = append(s.failed, v.failures...)
 	s.skipped = append(s.skipped, v.skips...)
+	s.timed = append(s.timed, v.timed...)
 	if v.counts == (counts{}) {
 		s.printf("--   %s: no tests\n", p.name)
 		return
@@ -104,10 +107,43 @@ func (s *story) end() bool {
 	for _, name := range slices.Sorted(maps.Keys(s.running)) {
 		s.close(s.running[name], event{Action: "fail"})
 	}
-	s.list("SKIPPED, so not proved here:", s.skipped)
+	s.list("slowest:", s.slowest())
+	s.list("SKIPPED, so not proved here:", together(s.skipped))
 	s.list("FAILED:", s.failed)
 	s.printf("\n%s\n", s.total)
 	return s.total.failed == 0 && s.total.passed > 0
+}
+
+// slowest names the ten tests that took longest.
+func (s *story) slowest() []string {
+	slices.SortStableFunc(s.timed, func(a, b timed) int { return cmp.Compare(b.seconds, a.seconds) })
+	var lines []string
+	for _, t := range s.timed[:min(10, len(s.timed))] {
+		lines = append(lines, fmt.Sprintf("%6.1f s  %s", t.seconds, t.title))
+	}
+	return lines
+}
+
+// chosen is how the reason of a skip ends that the caller asked for.
+const chosen = "left out by -short"
+
+// together joins the skips that the caller asked for into one line for each
+// reason; every other skip keeps its own line.
+func together(skips []string) []string {
+	var lines []string
+	counted := map[string]int{}
+	for _, skip := range skips {
+		if !strings.HasSuffix(skip, chosen) {
+			lines = append(lines, skip)
+			continue
+		}
+		parts := strings.SplitN(skip, ": ", 3) // test: file and line: reason
+		counted[parts[len(parts)-1]]++
+	}
+	for _, reason := range slices.Sorted(maps.Keys(counted)) {
+		lines = append(lines, fmt.Sprintf("%d tests: %s", counted[reason], reason))
+	}
+	return lines
 }
 
 func (s *story) list(title string, entries []string) {

@@ -1,5 +1,6 @@
-// Package attack is the table of attacks a box and everything behind it must withstand, and the lab that makes them: each one
-// through the real program, and each one against a naive counterpart where it must be seen to succeed.
+// Package attack says what an attack is, and is the lab that makes attacks through the real program and judges how they ended.
+// Package table lists all of them, selftest those of "doctor --self-test", and naive makes them against a naive counterpart, where
+// each must be seen to succeed.
 package attack
 
 import "context"
@@ -60,8 +61,6 @@ type Attack struct {
 	Shares bool
 	// Alters: its Host, Meanwhile or After change the user's repository, which alone is no breach then.
 	Alters bool
-	// Quick: part of the self-test.
-	Quick bool
 	// Skip says why the attack cannot be made in a place; "" when it can.
 	Skip func(w Where) string
 }
@@ -80,8 +79,8 @@ type Where struct {
 	Naive   bool   // against the naive counterpart
 }
 
-// alone reports whether the attack needs a box of its own.
-func (a Attack) alone() bool { return !a.Shares || a.Task != nil || a.Host != nil || len(a.After) > 0 }
+// Alone reports whether the attack needs a box of its own.
+func (a Attack) Alone() bool { return !a.Shares || a.Task != nil || a.Host != nil || len(a.After) > 0 }
 
 // skip says why the attack is not made at w.
 func (a Attack) skip(w Where) string {
@@ -92,4 +91,24 @@ func (a Attack) skip(w Where) string {
 		return a.Skip(w)
 	}
 	return ""
+}
+
+// Batches groups attacks by the box they run in: per group those that share one, and each other attack alone.
+func Batches(attacks []Attack) [][]Attack {
+	var batches [][]Attack
+	shared := map[Group]int{}
+	for _, a := range attacks {
+		if a.Alone() {
+			batches = append(batches, []Attack{a})
+			continue
+		}
+		at, ok := shared[a.Group]
+		if !ok {
+			at = len(batches)
+			shared[a.Group] = at
+			batches = append(batches, nil)
+		}
+		batches[at] = append(batches[at], a)
+	}
+	return batches
 }

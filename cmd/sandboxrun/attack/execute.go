@@ -15,24 +15,25 @@ import (
 	"syscall"
 	"time"
 
-	"sandboxrun/runner"
+	"sandboxrun/runner/document"
+	"sandboxrun/schemas/closed"
 )
 
 // execute makes a batch's attacks through the program.
-func (l *Lab) execute(ctx context.Context, st *stage) error {
-	config := filepath.Join(st.dir, "config.json")
-	cfg, err := json.Marshal(st.host.Config)
+func (l *Lab) execute(ctx context.Context, st *Stage) error {
+	config := filepath.Join(st.Dir, "config.json")
+	cfg, err := json.Marshal(st.Host.Config)
 	if err != nil {
 		return err
 	}
 	if err := os.WriteFile(config, cfg, 0o600); err != nil {
 		return err
 	}
-	env := append(append([]string{}, l.Env...), "HOME="+st.host.Home, "SANDBOXRUN_STATE_DIR="+st.host.State,
-		"SANDBOXRUN_CONFIG="+config, keyVariable+"="+Key)
-	env = append(env, st.host.Env...)
+	env := append(append([]string{}, l.Env...), "HOME="+st.Host.Home, "SANDBOXRUN_STATE_DIR="+st.Host.State,
+		"SANDBOXRUN_CONFIG="+config, KeyVariable+"="+Key)
+	env = append(env, st.Host.Env...)
 
-	doc, err := json.Marshal(l.inImage(st.task()))
+	doc, err := json.Marshal(l.inImage(st.Task()))
 	if err != nil {
 		return err
 	}
@@ -41,13 +42,13 @@ func (l *Lab) execute(ctx context.Context, st *stage) error {
 		args = append(args, "--runtime", l.Runtime)
 	}
 	began := time.Now()
-	stop := st.meanwhile(ctx)
-	run, hung, err := l.invoke(ctx, env, doc, append(append(args, st.host.Flags...), "-")...)
+	stop := st.Meanwhile(ctx)
+	run, hung, err := l.invoke(ctx, env, doc, append(append(args, st.Host.Flags...), "-")...)
 	stop()
 	if err != nil {
 		return err
 	}
-	s := &st.common
+	s := &st.Scene
 	s.Took, s.Hung, s.Exit, s.Stdout, s.Stderr = time.Since(began), hung, run.Exit, run.Stdout, run.Stderr
 	if hung {
 		return l.settle(ctx, env, st)
@@ -65,9 +66,9 @@ func (l *Lab) execute(ctx context.Context, st *stage) error {
 }
 
 // more makes the further invocations of a batch.
-func (l *Lab) more(ctx context.Context, env []string, st *stage) error {
-	s := &st.common
-	for _, a := range st.batch {
+func (l *Lab) more(ctx context.Context, env []string, st *Stage) error {
+	s := &st.Scene
+	for _, a := range st.Attacks {
 		for _, args := range a.After {
 			args = slices.Clone(args)
 			if i := slices.Index(args, "RUN"); i >= 0 {
@@ -98,8 +99,8 @@ func (l *Lab) inImage(task map[string]any) map[string]any {
 }
 
 // refused measures a scene in which the program ran nothing.
-func (st *stage) refused() (err error) {
-	s := &st.common
+func (st *Stage) refused() error {
+	s := &st.Scene
 	var doc struct {
 		Error struct {
 			Message string `json:"message"`
@@ -108,25 +109,24 @@ func (st *stage) refused() (err error) {
 	if err := json.Unmarshal(s.Stdout, &doc); err != nil {
 		return fmt.Errorf("the program's error document: %w", err)
 	}
-	if err := runner.ValidateDocument("error", s.Stdout); err != nil {
-		s.faults = append(s.faults, "neither a result nor an error document: "+err.Error())
+	if err := closed.Validate("error", s.Stdout); err != nil {
+		s.Faults = append(s.Faults, "neither a result nor an error document: "+err.Error())
 	}
-	s.Refused, s.Hits = doc.Error.Message, st.listen.close()
-	s.Then, err = Fingerprint(st.host.Repo)
-	return err
+	s.Refused = doc.Error.Message
+	return nil
 }
 
-// task is the task of a batch.
-func (st *stage) task() map[string]any {
-	commands := make([]string, 0, len(st.batch))
-	for _, a := range st.batch {
-		commands = append(commands, st.script(a))
+// Task is the task of a batch.
+func (st *Stage) Task() map[string]any {
+	commands := make([]string, 0, len(st.Attacks))
+	for _, a := range st.Attacks {
+		commands = append(commands, st.Script(a))
 	}
 	task := map[string]any{
-		"objective": "Do what the commands say.", "context": map[string]any{"repo_root": st.host.Repo},
+		"objective": "Do what the commands say.", "context": map[string]any{"repo_root": st.Host.Repo},
 		"execution_mode": "command", "suggested_commands": commands, "max_runtime_seconds": 120,
 	}
-	for _, a := range st.batch {
+	for _, a := range st.Attacks {
 		if a.Task != nil {
 			a.Task(task)
 		}
@@ -141,8 +141,8 @@ const settleBound = 30 * time.Second
 func (l *Lab) invoke(ctx context.Context, env []string, stdin []byte, args ...string) (inv Invocation, hung bool, err error) {
 	bounded, cancel := context.WithTimeout(ctx, l.Bound)
 	defer cancel()
-	out, errs := capped{}, capped{}
-	c := command(bounded, l.Program, args...)
+	out, errs := Output{}, Output{}
+	c := Command(bounded, l.Program, args...)
 	c.Env, c.Stdin, c.Stdout, c.Stderr = env, bytes.NewReader(stdin), &out, &errs
 	// The program is asked to end first: killed at once it would leave its box behind.
 	c.Cancel = func() error { return c.Process.Signal(syscall.SIGTERM) }
@@ -162,53 +162,42 @@ func (l *Lab) invoke(ctx context.Context, env []string, stdin []byte, args ...st
 }
 
 // settle removes what a killed program left.
-func (l *Lab) settle(ctx context.Context, env []string, st *stage) error {
+func (l *Lab) settle(ctx context.Context, env []string, st *Stage) error {
 	if _, _, err := l.invoke(ctx, env, nil, "reap"); err != nil {
 		return err
 	}
-	st.common.Then, st.common.Hits = st.common.Before, nil
+	st.Scene.Then, st.Scene.Hits = st.Scene.Before, nil
 	return nil
 }
 
 // gather measures what the run left.
-func (l *Lab) gather(ctx context.Context, st *stage) (err error) {
-	s, logs := &st.common, filepath.Join(st.host.State, "runs", st.common.Result.RunID, "logs")
-	for i := range st.batch {
+func (l *Lab) gather(ctx context.Context, st *Stage) (err error) {
+	s, logs := &st.Scene, filepath.Join(st.Host.State, "runs", st.Scene.Result.RunID, "logs")
+	for i := range st.Attacks {
 		var both strings.Builder
 		for _, stream := range []string{"stdout", "stderr"} {
-			text, err := readCapped(filepath.Join(logs, fmt.Sprintf("%03d-agent.%s.log", i+1+setups(s.Result), stream)))
+			text, err := ReadCapped(filepath.Join(logs, fmt.Sprintf("%03d-agent.%s.log", i+1+setups(s.Result), stream)))
 			if err != nil && !errors.Is(err, os.ErrNotExist) { // a run that ended before has none
 				return err
 			}
 			both.WriteString(text)
 		}
-		st.outputs = append(st.outputs, both.String())
+		st.Outputs = append(st.Outputs, both.String())
 	}
 	if s.Result.Git.Patch != "" {
-		if s.Patch, err = readCapped(s.Result.Git.Patch); err != nil {
+		if s.Patch, err = ReadCapped(s.Result.Git.Patch); err != nil {
 			return err
 		}
 	}
-	if s.Result.Git.Commit != "" {
-		if s.Landed, err = readTree(ctx, st.host.Repo, s.Result.Git.Commit); err != nil {
-			return err
-		}
-		if s.Commit, err = git(ctx, st.host.Repo, "cat-file", "commit", s.Result.Git.Commit); err != nil {
-			return err
-		}
-	}
-	judgeLanded(ctx, s, st.host.Repo, s.Result.Git.Commit)
-	s.Hits = st.listen.close()
-	s.faults = inspect(ctx, s)
-	if s.Capable, err = capable(st.host.Repo); err != nil {
+	if err := st.ReadLanded(ctx, st.Host.Repo, s.Result.Git.Commit); err != nil {
 		return err
 	}
-	s.Then, err = Fingerprint(st.host.Repo)
-	return err
+	s.Faults = inspect(ctx, s)
+	return nil
 }
 
 // setups counts the commands that ran before the batch's own.
-func setups(r runner.Result) int {
+func setups(r document.Result) int {
 	n := 0
 	for _, c := range r.CommandsRun {
 		if c.Phase == "agent" {
@@ -219,7 +208,8 @@ func setups(r runner.Result) int {
 	return n
 }
 
-func readCapped(name string) (string, error) {
+// ReadCapped reads the beginning of a file, as much as is kept for judging.
+func ReadCapped(name string) (string, error) {
 	f, err := os.Open(name)
 	if err != nil {
 		return "", err

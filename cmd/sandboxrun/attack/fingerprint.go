@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 	"strings"
 	"syscall"
+
+	"golang.org/x/sys/unix"
 )
 
 // Fingerprint says of every file of a repository, its .git and its working tree, the mode, and of regular files and links time and
@@ -64,4 +66,26 @@ func print1(p string, info fs.FileInfo) (string, error) {
 		return info.Mode().String() + " " + to, err
 	}
 	return info.Mode().String(), nil
+}
+
+// capable lists the files below dir that have capabilities.
+func capable(dir string) (map[string]bool, error) {
+	found := map[string]bool{}
+	err := filepath.WalkDir(dir, func(p string, d fs.DirEntry, err error) error {
+		if errors.Is(err, syscall.ENAMETOOLONG) {
+			return nil // deeper than any path can say
+		}
+		if err != nil || !d.Type().IsRegular() {
+			return err
+		}
+		if n, err := unix.Lgetxattr(p, "security.capability", nil); err == nil && n > 0 {
+			rel, err := filepath.Rel(dir, p)
+			if err != nil {
+				return err
+			}
+			found[rel] = true
+		}
+		return nil
+	})
+	return found, err
 }

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"sandboxrun/runner"
+	"sandboxrun/schemas/closed"
 )
 
 // inspect looks for what must hold after every run, whatever the attack was, and returns what does not: the document keeps its
@@ -17,7 +17,7 @@ import (
 func inspect(ctx context.Context, s *Scene) []string {
 	var faults []string
 	fault := func(format string, args ...any) { faults = append(faults, fmt.Sprintf(format, args...)) }
-	if err := runner.ValidateDocument("result", s.Stdout); err != nil {
+	if err := closed.Validate("result", s.Stdout); err != nil {
 		fault("the result breaks its schema: %v", err)
 	}
 	if s.Result.Box != nil && !s.Result.Box.Cleanup.Complete {
@@ -41,7 +41,7 @@ func inspect(ctx context.Context, s *Scene) []string {
 func inspectCommit(ctx context.Context, s *Scene, fault func(string, ...any)) {
 	repo, g := s.Host.Repo, s.Result.Git
 	must := func(args ...string) string {
-		out, err := git(ctx, repo, args...)
+		out, err := Git(ctx, repo, args...)
 		if err != nil {
 			fault("%v", err)
 		}
@@ -97,7 +97,7 @@ func (s Scene) broken() string {
 	if p := s.Leaked(); p != "" {
 		return p
 	}
-	faults := s.faults
+	faults := s.Faults
 	if !s.alters {
 		for _, a := range s.Altered() {
 			faults = append(faults, "the user's repository: "+a)

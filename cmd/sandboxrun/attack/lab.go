@@ -13,8 +13,8 @@ import (
 // Key is the provider's key of every scene: it is on the host, and must not be anywhere else.
 const Key = "sk-ant-attack-the-real-key-0123456789abcdef"
 
-// keyVariable is where the host holds it.
-const keyVariable = "ANTHROPIC_API_KEY"
+// KeyVariable is where the host holds it.
+const KeyVariable = "ANTHROPIC_API_KEY"
 
 // outcome states.
 const (
@@ -43,67 +43,61 @@ type Lab struct {
 	Bound   time.Duration // how long one scene may take; what takes longer hangs
 }
 
-// naiveImage is the image of naive boxes where the lab names none.
-const naiveImage = "sandboxrun/agent"
-
 // Run makes a batch of attacks against the program, in one box if there are several, and judges them. The error is one of the
 // lab, not of the program.
 func (l *Lab) Run(ctx context.Context, batch []Attack) ([]Outcome, error) {
-	return l.play(ctx, batch, Where{Runtime: l.Runtime}, l.execute)
+	return l.Play(ctx, batch, Where{Runtime: l.Runtime}, l.execute)
 }
 
-// RunNaive makes one attack against the naive counterpart.
-func (l *Lab) RunNaive(ctx context.Context, a Attack) (Outcome, error) {
-	out, err := l.play(ctx, []Attack{a}, Where{Naive: true}, l.naive)
-	if err != nil {
-		return Outcome{}, err
-	}
-	return out[0], nil
+// Stage is the prepared place of one scene: everything that is the same for all attacks of a batch.
+type Stage struct {
+	Attacks []Attack // without those that are skipped
+	Host    *Host
+	Dir     string   // for this scene only, removed afterwards
+	Outputs []string // of the attacks' scripts, by index; fewer when a script did not run
+	Scene   Scene    // what all attacks have in common
+
+	listen *listener
 }
 
-// stage is the prepared place of one scene: everything that is the same for all attacks of a batch.
-type stage struct {
-	batch   []Attack // without those that are skipped
-	host    *Host
-	listen  *listener
-	dir     string
-	outputs []string // of the batch's scripts
-	common  Scene
-}
-
-func (l *Lab) play(ctx context.Context, batch []Attack, w Where, act func(context.Context, *stage) error) (out []Outcome, err error) {
+// Play prepares the stage of a batch, has act make its attacks there, and judges them. act fills in the scene and the outputs.
+func (l *Lab) Play(ctx context.Context, batch []Attack, w Where, act func(context.Context, *Stage) error) (out []Outcome, err error) {
 	against := w.Runtime
 	if w.Naive {
 		against = "naive"
 	} else if against == "" {
 		against = "default"
 	}
-	st := &stage{}
+	st := &Stage{}
 	for _, a := range batch {
 		if why := a.skip(w); why != "" {
 			out = append(out, Outcome{a.ID, a.Group, a.Title, against, Skipped, why})
 		} else {
-			st.batch = append(st.batch, a)
+			st.Attacks = append(st.Attacks, a)
 		}
 	}
-	if len(st.batch) == 0 {
+	if len(st.Attacks) == 0 {
 		return out, nil
 	}
 	if err := l.prepare(ctx, st, w); err != nil {
-		return nil, fmt.Errorf("prepare %s: %w", st.batch[0].ID, err)
+		return nil, fmt.Errorf("prepare %s: %w", st.Attacks[0].ID, err)
 	}
 	defer func() {
 		st.listen.close()
-		err = errors.Join(err, removeAll(st.dir))
+		err = errors.Join(err, RemoveAll(st.Dir))
 	}()
-	if err := act(ctx, st); err != nil {
-		return nil, fmt.Errorf("scene of %s: %w", st.batch[0].ID, err)
+	err = act(ctx, st)
+	if err == nil {
+		err = st.Measure()
 	}
-	for i, a := range st.batch {
-		s := st.common
+	if err != nil {
+		return nil, fmt.Errorf("scene of %s: %w", st.Attacks[0].ID, err)
+	}
+	for i, a := range st.Attacks {
+		s := st.Scene
 		s.ID, s.alters = a.ID, a.Alters
-		if i < len(st.outputs) {
-			s.Output = st.outputs[i]
+		if i < len(st.Outputs) {
+			s.Output = st.Outputs[i]
 		}
 		o := Outcome{a.ID, a.Group, a.Title, against, Held, a.Breached(s)}
 		if o.Detail == "" && !w.Naive {
@@ -118,24 +112,24 @@ func (l *Lab) play(ctx context.Context, batch []Attack, w Where, act func(contex
 }
 
 // prepare makes the host of a scene.
-func (l *Lab) prepare(ctx context.Context, st *stage, w Where) (err error) {
-	if st.dir, err = os.MkdirTemp(l.Dir, st.batch[0].ID+"-"); err != nil {
+func (l *Lab) prepare(ctx context.Context, st *Stage, w Where) (err error) {
+	if st.Dir, err = os.MkdirTemp(l.Dir, st.Attacks[0].ID+"-"); err != nil {
 		return err
 	}
 	if st.listen, err = listen(ctx); err != nil {
-		return errors.Join(err, os.RemoveAll(st.dir))
+		return errors.Join(err, os.RemoveAll(st.Dir))
 	}
 	defer func() {
 		if err != nil {
 			st.listen.close()
-			err = errors.Join(err, os.RemoveAll(st.dir))
+			err = errors.Join(err, os.RemoveAll(st.Dir))
 		}
 	}()
 	h := &Host{
-		Canary: filepath.Join(st.dir, "canary"), Home: filepath.Join(st.dir, "home"), Repo: filepath.Join(st.dir, "repo"),
-		Out: filepath.Join(st.dir, "out"), State: filepath.Join(st.dir, "state"), Port: st.listen.port, Config: map[string]any{},
+		Canary: filepath.Join(st.Dir, "canary"), Home: filepath.Join(st.Dir, "home"), Repo: filepath.Join(st.Dir, "repo"),
+		Out: filepath.Join(st.Dir, "out"), State: filepath.Join(st.Dir, "state"), Port: st.listen.port, Config: map[string]any{},
 	}
-	st.host = h
+	st.Host = h
 	if h.Addrs, err = addresses(); err != nil {
 		return err
 	}
@@ -144,42 +138,56 @@ func (l *Lab) prepare(ctx context.Context, st *stage, w Where) (err error) {
 			return err
 		}
 	}
-	if err := write(filepath.Join(h.Out, "secret"), Secret+"\n", 0o644); err != nil {
+	if err := WriteFile(filepath.Join(h.Out, "secret"), Secret+"\n", 0o644); err != nil {
 		return err
 	}
-	if err := makeRepository(ctx, h.Repo, st.batch); err != nil {
+	if err := makeRepository(ctx, h.Repo, st.Attacks); err != nil {
 		return err
 	}
-	for _, a := range st.batch {
+	for _, a := range st.Attacks {
 		if a.Host != nil {
 			if err := a.Host(ctx, h); err != nil {
 				return fmt.Errorf("host of %s: %w", a.ID, err)
 			}
 		}
 	}
-	st.common = Scene{Where: w, Host: h}
-	base, err := git(ctx, h.Repo, "rev-parse", "HEAD")
+	st.Scene = Scene{Where: w, Host: h}
+	base, err := Git(ctx, h.Repo, "rev-parse", "HEAD")
 	if err != nil {
 		return err
 	}
-	st.common.baseCommit = strings.TrimSpace(base)
-	if st.common.Base, err = readTree(ctx, h.Repo, "HEAD"); err != nil {
+	st.Scene.BaseCommit = strings.TrimSpace(base)
+	if st.Scene.Base, err = readTree(ctx, h.Repo, "HEAD"); err != nil {
 		return err
 	}
-	st.common.Before, err = Fingerprint(h.Repo)
+	st.Scene.Before, err = Fingerprint(h.Repo)
 	return err
 }
 
-// meanwhile runs what an attack does beside the run; the returned function ends it.
-func (st *stage) meanwhile(ctx context.Context) func() {
-	if st.host.Meanwhile == nil {
+// Measure takes the user's repository and the listener as they are after the run, unless the run was killed.
+func (st *Stage) Measure() (err error) {
+	s := &st.Scene
+	if s.Then != nil {
+		return nil
+	}
+	s.Hits = st.listen.close()
+	if s.Capable, err = capable(st.Host.Repo); err != nil {
+		return err
+	}
+	s.Then, err = Fingerprint(st.Host.Repo)
+	return err
+}
+
+// Meanwhile runs what an attack does next to the run; the returned function ends it.
+func (st *Stage) Meanwhile(ctx context.Context) func() {
+	if st.Host.Meanwhile == nil {
 		return func() {}
 	}
 	ctx, stop := context.WithCancel(ctx)
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		st.host.Meanwhile(ctx)
+		st.Host.Meanwhile(ctx)
 	}()
 	return func() {
 		stop()
@@ -187,12 +195,12 @@ func (st *stage) meanwhile(ctx context.Context) func() {
 	}
 }
 
-// script is an attack's script with its surroundings.
-func (st *stage) script(a Attack) string {
+// Script is an attack's script with its surroundings.
+func (st *Stage) Script(a Attack) string {
 	var b strings.Builder
 	for name, value := range map[string]string{
-		"ID": a.ID, "ROOT": "/workspace", "PWN": filepath.Join(st.host.Canary, a.ID), "OUT": st.host.Out,
-		"ADDRS": strings.Join(st.host.Addrs, " "), "PORT": st.host.Port, "KEY": keyVariable,
+		"ID": a.ID, "ROOT": "/workspace", "PWN": filepath.Join(st.Host.Canary, a.ID), "OUT": st.Host.Out,
+		"ADDRS": strings.Join(st.Host.Addrs, " "), "PORT": st.Host.Port, "KEY": KeyVariable,
 	} {
 		fmt.Fprintf(&b, "export %s='%s'\n", name, value)
 	}
@@ -200,8 +208,8 @@ func (st *stage) script(a Attack) string {
 	return b.String()
 }
 
-// removeAll removes a scene's directory, whatever modes its files have.
-func removeAll(dir string) error {
+// RemoveAll removes a scene's directory, whatever modes its files have.
+func RemoveAll(dir string) error {
 	err := os.RemoveAll(dir)
 	if err == nil || os.Getuid() == 0 {
 		return err

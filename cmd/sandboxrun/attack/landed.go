@@ -15,7 +15,7 @@ const contentCap = 1 << 20
 
 // readTree lists a tree of a repository with the contents of its files.
 func readTree(ctx context.Context, dir, rev string, flags ...string) (map[string]File, error) {
-	list, err := git(ctx, dir, append(slices.Clone(flags), "ls-tree", "-r", "-z", "--full-tree", rev)...)
+	list, err := Git(ctx, dir, append(slices.Clone(flags), "ls-tree", "-r", "-z", "--full-tree", rev)...)
 	if err != nil {
 		return nil, err
 	}
@@ -73,15 +73,31 @@ func readObject(r *bufio.Reader) (string, error) {
 	return string(content), err
 }
 
+// ReadLanded reads a landed commit of a repository, unless it is "", and asks git about it.
+func (st *Stage) ReadLanded(ctx context.Context, dir, commit string, flags ...string) error {
+	s := &st.Scene
+	judgeLanded(ctx, s, dir, commit, flags...)
+	if commit == "" {
+		return nil
+	}
+	text, err := Git(ctx, dir, append(slices.Clone(flags), "cat-file", "commit", commit)...)
+	if err != nil {
+		return err
+	}
+	s.Commit = text
+	s.Landed, err = readTree(ctx, dir, commit, flags...)
+	return err
+}
+
 // judgeLanded asks git about a landed commit, and for the branches below sandboxrun/.
 func judgeLanded(ctx context.Context, s *Scene, dir, commit string, flags ...string) {
 	if commit != "" {
-		if _, err := git(ctx, dir, append(slices.Clone(flags), "fsck", "--strict", "--no-dangling", "--no-progress", commit)...); err != nil {
+		if _, err := Git(ctx, dir, append(slices.Clone(flags), "fsck", "--strict", "--no-dangling", "--no-progress", commit)...); err != nil {
 			s.Fsck = err.Error()
 		}
 	}
 	s.Branches = map[string]string{}
-	list, err := git(ctx, dir, append(slices.Clone(flags), "for-each-ref", "--format=%(refname:short) %(objectname)", "refs/heads/sandboxrun")...)
+	list, err := Git(ctx, dir, append(slices.Clone(flags), "for-each-ref", "--format=%(refname:short) %(objectname)", "refs/heads/sandboxrun")...)
 	if err != nil {
 		s.Fsck = err.Error()
 	}

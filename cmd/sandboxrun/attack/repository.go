@@ -3,13 +3,10 @@ package attack
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"time"
 )
 
@@ -25,11 +22,11 @@ var sample = map[string]string{
 // makeRepository makes the user's repository at root with what the attacks add to the base.
 func makeRepository(ctx context.Context, root string, batch []Attack) error {
 	for name, body := range sample {
-		if err := write(filepath.Join(root, name), body, 0o644); err != nil {
+		if err := WriteFile(filepath.Join(root, name), body, 0o644); err != nil {
 			return err
 		}
 	}
-	if _, err := git(ctx, root, "init", "-q", "-b", "main"); err != nil {
+	if _, err := Git(ctx, root, "init", "-q", "-b", "main"); err != nil {
 		return err
 	}
 	for _, a := range batch {
@@ -44,7 +41,7 @@ func makeRepository(ctx context.Context, root string, batch []Attack) error {
 			return fmt.Errorf("base of %s: %w", a.ID, err)
 		}
 	}
-	if _, err := git(ctx, root, "add", "-A"); err != nil {
+	if _, err := Git(ctx, root, "add", "-A"); err != nil {
 		return err
 	}
 	for _, a := range batch {
@@ -55,11 +52,11 @@ func makeRepository(ctx context.Context, root string, batch []Attack) error {
 		if err := os.MkdirAll(filepath.Join(root, at), 0o755); err != nil {
 			return err
 		}
-		if _, err := git(ctx, root, "update-index", "--add", "--cacheinfo", "160000,"+strings.Repeat("1", 40)+","+at); err != nil {
+		if _, err := Git(ctx, root, "update-index", "--add", "--cacheinfo", "160000,"+strings.Repeat("1", 40)+","+at); err != nil {
 			return err
 		}
 	}
-	if _, err := git(ctx, root, "commit", "-q", "-m", "base"); err != nil {
+	if _, err := Git(ctx, root, "commit", "-q", "-m", "base"); err != nil {
 		return err
 	}
 	// Older than the index by more than any clock's grain: git's stat cache may trust what it sees.
@@ -73,12 +70,12 @@ func makeRepository(ctx context.Context, root string, batch []Attack) error {
 	if err != nil {
 		return err
 	}
-	_, err = git(ctx, root, "update-index", "-q", "--refresh")
+	_, err = Git(ctx, root, "update-index", "-q", "--refresh")
 	return err
 }
 
-// git runs git in dir, free of this machine's configuration.
-func git(ctx context.Context, dir string, args ...string) (string, error) {
+// Git runs git in dir, free of this machine's configuration.
+func Git(ctx context.Context, dir string, args ...string) (string, error) {
 	return gitWith(ctx, dir, "", nil, args...)
 }
 
@@ -92,7 +89,7 @@ func gitIndex(ctx context.Context, dir, index string, args ...string) (string, e
 }
 
 func gitWith(ctx context.Context, dir, input string, env []string, args ...string) (string, error) {
-	c := command(ctx, "git", append([]string{"-C", dir, "-c", "core.hooksPath=/dev/null", "-c", "core.fsmonitor=false"}, args...)...)
+	c := Command(ctx, "git", append([]string{"-C", dir, "-c", "core.hooksPath=/dev/null", "-c", "core.fsmonitor=false"}, args...)...)
 	c.Stdin = strings.NewReader(input)
 	c.Env = append(os.Environ(), "HOME=/nonexistent", "GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_NOSYSTEM=1",
 		"GIT_AUTHOR_NAME=t", "GIT_AUTHOR_EMAIL=t@localhost", "GIT_COMMITTER_NAME=t", "GIT_COMMITTER_EMAIL=t@localhost")
@@ -103,19 +100,4 @@ func gitWith(ctx context.Context, dir, input string, env []string, args ...strin
 		return "", fmt.Errorf("git %s: %w: %.500s", strings.Join(args, " "), err, errs.Bytes())
 	}
 	return out.String(), nil
-}
-
-// command is a process that is killed with its whole group when ctx ends.
-func command(ctx context.Context, name string, args ...string) *exec.Cmd {
-	c := exec.CommandContext(ctx, name, args...)
-	c.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	c.Cancel = func() error {
-		err := syscall.Kill(-c.Process.Pid, syscall.SIGKILL)
-		if errors.Is(err, syscall.ESRCH) {
-			return os.ErrProcessDone
-		}
-		return err
-	}
-	c.WaitDelay = time.Second
-	return c
 }

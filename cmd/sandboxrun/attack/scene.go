@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"sandboxrun/runner"
+	"sandboxrun/runner/document"
 )
 
 // Scene is what an attack left behind: what a user would see and have afterwards, measured the same way for the program and
@@ -16,7 +16,7 @@ type Scene struct {
 	Where
 	ID string
 
-	Result runner.Result // the document; the naive counterpart believes what it is told
+	Result document.Result // the document; the naive counterpart believes what it is told
 	// Refused is the message of an error document in place of a result: nothing was run.
 	Refused string
 	Exit    int          // exit code of the program; 0 of the naive counterpart unless its commands failed
@@ -42,9 +42,9 @@ type Scene struct {
 	Took time.Duration
 	Hung bool // did not end within the lab's bound and was killed
 
-	baseCommit string   // id
+	BaseCommit string   // id of the base
 	alters     bool     // see Attack
-	faults     []string // invariants that do not hold
+	Faults     []string // invariants that do not hold
 }
 
 // Invocation is one finished run of the program.

@@ -7,8 +7,10 @@ import (
 	"strings"
 	"testing"
 
-	"sandboxrun/agents/agentstest/modelserver"
-	"sandboxrun/runner"
+	"sandboxrun/agents/scripted/modelserver"
+	"sandboxrun/runner/document"
+	"sandboxrun/runner/journal"
+	"sandboxrun/schemas/closed"
 )
 
 // mending is what the scripted model does: it edits, adds, deletes and runs.
@@ -39,11 +41,11 @@ func eventKinds(t *testing.T, r *rig, run string) map[string]int {
 	kinds := map[string]int{}
 	var seq int64
 	for line := range strings.SplitSeq(strings.TrimSpace(string(body)), "\n") {
-		var e runner.Event
+		var e journal.Event
 		if err := json.Unmarshal([]byte(line), &e); err != nil {
 			t.Fatalf("event %q: %v", line, err)
 		}
-		if err := runner.ValidateDocument("event", []byte(line)); err != nil {
+		if err := closed.Validate("event", []byte(line)); err != nil {
 			t.Errorf("event breaks its schema: %v\n%s", err, line)
 		}
 		if seq++; e.Seq != seq {
@@ -122,7 +124,7 @@ func TestModelServerFailuresHaveTheirCode(t *testing.T) {
 			task := agentTask(repo)
 			task["max_runtime_seconds"] = c.seconds
 			res, o := rig.execute(task)
-			if o.exit != c.exit || !hasCode(res, c.code) || res.Status != runner.StatusFailed {
+			if o.exit != c.exit || !hasCode(res, c.code) || res.Status != document.StatusFailed {
 				t.Errorf("exit %d, %s, issues %+v", o.exit, res.Status, res.Issues)
 			}
 		})

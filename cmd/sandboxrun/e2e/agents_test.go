@@ -7,15 +7,17 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"sandboxrun/agents"
-	"sandboxrun/agents/agentstest/kit"
-	"sandboxrun/agents/agentstest/modelserver"
-	"sandboxrun/runner"
+	"sandboxrun/agents/scripted/kit"
+	"sandboxrun/agents/scripted/modelserver"
+	"sandboxrun/internal/testenv"
+	"sandboxrun/runner/document"
 )
 
-// everyAgent runs test for each registered agent.
-func everyAgent(t *testing.T, test func(t *testing.T, info agents.Info, k kit.Kit)) {
+// sampledAgents runs test for each registered agent, or for a sample of n of them
+// where not every case is wanted.
+func sampledAgents(t *testing.T, n int, test func(t *testing.T, info agents.Info, k kit.Kit)) {
 	t.Helper()
-	for _, a := range agents.All() {
+	for _, a := range testenv.Sample(t, agents.All(), n) {
 		info := a.Info()
 		t.Run(info.Name, func(t *testing.T) {
 			t.Parallel()
@@ -41,7 +43,7 @@ func agentSteps(k kit.Kit) []modelserver.Step {
 }
 
 // mendWith lets an agent do the main job and checks everything a run promises.
-func mendWith(t *testing.T, name string, k kit.Kit, change func(task map[string]any), flags ...string) runner.Result {
+func mendWith(t *testing.T, name string, k kit.Kit, change func(task map[string]any), flags ...string) document.Result {
 	t.Helper()
 	rig, repo := newRig(t), newRepo(t, sample)
 	srv := rig.models(modelserver.Scenario{Name: "mend", Steps: agentSteps(k)})
@@ -56,7 +58,7 @@ func mendWith(t *testing.T, name string, k kit.Kit, change func(task map[string]
 		change(task)
 	}
 	res, o := rig.execute(task, flags...)
-	if o.exit != 0 || res.Status != runner.StatusSuccess {
+	if o.exit != 0 || res.Status != document.StatusSuccess {
 		t.Fatalf("exit %d, %s, issues %+v, summary %s\n%.3000s", o.exit, res.Status, res.Issues, res.Summary, o.stderr)
 	}
 	if d := cmp.Diff(map[string]string{"sum.sh": "modified", "NOTES.md": "added", "env.txt": "added", "old.txt": "deleted"}, changes(res)); d != "" {
@@ -104,7 +106,7 @@ func mendWith(t *testing.T, name string, k kit.Kit, change func(task map[string]
 
 func TestEveryAgentMendsARepository(t *testing.T) {
 	t.Parallel()
-	everyAgent(t, func(t *testing.T, info agents.Info, k kit.Kit) {
+	sampledAgents(t, len(agents.All()), func(t *testing.T, info agents.Info, k kit.Kit) {
 		res := mendWith(t, info.Name, k, nil)
 		if res.Agent.Usage.OutputTokens == 0 {
 			t.Errorf("usage %+v", res.Agent.Usage)
@@ -117,8 +119,8 @@ func TestEveryAgentMendsARepository(t *testing.T) {
 
 func TestEveryAgentMendsARepositoryUnderGVisor(t *testing.T) {
 	t.Parallel()
-	needRuntime(t, "runsc")
-	everyAgent(t, func(t *testing.T, info agents.Info, k kit.Kit) {
+	testenv.Runtime(t, "runsc")
+	sampledAgents(t, 2, func(t *testing.T, info agents.Info, k kit.Kit) {
 		res := mendWith(t, info.Name, k, func(task map[string]any) {
 			task["box"] = map[string]any{"runtime": "runsc"}
 			task["max_runtime_seconds"] = 170
@@ -153,7 +155,7 @@ func TestClaudeMendsARepositoryThroughTheRouter(t *testing.T) {
 
 func TestEveryAgentOnlyPlansInPLAN(t *testing.T) {
 	t.Parallel()
-	everyAgent(t, func(t *testing.T, info agents.Info, k kit.Kit) {
+	sampledAgents(t, 3, func(t *testing.T, info agents.Info, k kit.Kit) {
 		rig, repo := newRig(t), newRepo(t, sample)
 		rig.models(modelserver.Scenario{Name: "plan", Steps: []modelserver.Step{
 			{Tools: []modelserver.ToolUse{k.Write("NOTES.md", "# Notes\n")}},
@@ -178,7 +180,7 @@ func TestEveryAgentOnlyPlansInPLAN(t *testing.T) {
 
 func TestEveryAgentRemembersInANewBox(t *testing.T) {
 	t.Parallel()
-	everyAgent(t, func(t *testing.T, info agents.Info, k kit.Kit) {
+	sampledAgents(t, 3, func(t *testing.T, info agents.Info, k kit.Kit) {
 		const word = "marmalade-4711"
 		rig, repo := newRig(t), newRepo(t, sample)
 		srv := rig.models(modelserver.Scenario{Name: "remember", Steps: []modelserver.Step{

@@ -14,9 +14,9 @@ import (
 	"github.com/creack/pty"
 
 	"sandboxrun/agents"
-	"sandboxrun/agents/agentstest/kit"
-	"sandboxrun/agents/agentstest/modelserver"
-	"sandboxrun/runner"
+	"sandboxrun/agents/scripted/kit"
+	"sandboxrun/agents/scripted/modelserver"
+	"sandboxrun/runner/document"
 )
 
 // screen is a terminal the program runs at: its standard error and its
@@ -29,7 +29,7 @@ type screen struct {
 }
 
 // executeAt runs a task at a terminal; at talks to it meanwhile.
-func (r *rig) executeAt(task map[string]any, at func(s *screen), flags ...string) (runner.Result, string) {
+func (r *rig) executeAt(task map[string]any, at func(s *screen), flags ...string) (document.Result, string) {
 	r.t.Helper()
 	doc, err := json.Marshal(task)
 	if err != nil {
@@ -77,7 +77,7 @@ func (r *rig) executeAt(task map[string]any, at func(s *screen), flags ...string
 	}
 	reading.Wait()
 	_ = ours.Close() // its reader has ended
-	var res runner.Result
+	var res document.Result
 	if jerr := json.Unmarshal([]byte(out.String()), &res); jerr != nil || res.RunID == "" {
 		r.t.Fatalf("no result (%v): %v\n%s\n%s", err, jerr, out.String(), s.shown.String())
 	}
@@ -223,7 +223,7 @@ func TestRulesOfTheTaskDecideFirst(t *testing.T) {
 // Every agent's request is denied when nobody decides in time, and its turn ends.
 func TestEveryAgentsRequestTimesOut(t *testing.T) {
 	t.Parallel()
-	everyAgent(t, func(t *testing.T, info agents.Info, k kit.Kit) {
+	sampledAgents(t, 3, func(t *testing.T, info agents.Info, k kit.Kit) {
 		rig, repo := newRig(t), newRepo(t, sample)
 		rig.models(modelserver.Scenario{Name: "ask", Steps: []modelserver.Step{
 			{Tools: []modelserver.ToolUse{k.Write("NOTES.md", "notes\n")}}, {Text: "Nobody answered."}, {Text: "Nobody answered."},

@@ -9,7 +9,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"sandboxrun/runner"
+	"sandboxrun/internal/testenv"
+	"sandboxrun/runner/document"
 )
 
 const mend = `sed -i 's/\$1 - \$2/$1 + $2/' sum.sh`
@@ -26,7 +27,7 @@ func TestCommandModeChangesAreMeasuredAndLanded(t *testing.T) {
 	task["baseline"] = true
 	res, o := rig.execute(task)
 
-	if o.exit != 0 || res.Status != runner.StatusSuccess {
+	if o.exit != 0 || res.Status != document.StatusSuccess {
 		t.Fatalf("exit %d, status %s, issues %+v\n%s", o.exit, res.Status, res.Issues, o.stderr)
 	}
 	want := map[string]string{"sum.sh": "modified", "added.txt": "added", "old.txt": "deleted"}
@@ -115,13 +116,13 @@ func TestFailingCommandsFailOrLeaveARunPartial(t *testing.T) {
 	t.Parallel()
 	rig, repo := newRig(t), newRepo(t, sample)
 	res, o := rig.execute(repo.task("exit 7"))
-	if o.exit != 4 || res.Status != runner.StatusFailed || *res.CommandsRun[0].ExitCode != 7 || !hasCode(res, "command_failed") {
+	if o.exit != 4 || res.Status != document.StatusFailed || *res.CommandsRun[0].ExitCode != 7 || !hasCode(res, "command_failed") {
 		t.Errorf("only failing commands: exit %d, %s, %v", o.exit, res.Status, codes(res))
 	}
 	task := repo.task("echo x > x", "exit 7")
 	task["acceptance_criteria"] = []any{map[string]any{"command": "sh test.sh"}}
 	res, o = rig.execute(task)
-	if o.exit != 3 || res.Status != runner.StatusPartial || !hasCode(res, "acceptance_failed") || res.Acceptance[0].Verdict != "fail" {
+	if o.exit != 3 || res.Status != document.StatusPartial || !hasCode(res, "acceptance_failed") || res.Acceptance[0].Verdict != "fail" {
 		t.Errorf("mixed commands: exit %d, %s, %v", o.exit, res.Status, codes(res))
 	}
 	if res.Tests.Passed == nil || *res.Tests.Passed {
@@ -163,6 +164,17 @@ func TestConstraintsAndProtectedPathsAreJudgedOnTheDiff(t *testing.T) {
 	if d := cmp.Diff([]string{"unverifiable", "fail", "pass"}, verdicts); d != "" {
 		t.Error(d)
 	}
+	// apply refuses with the same words, as long as one of the reasons is not overridden.
+	for _, args := range [][]string{{}, {"--refused", "constraint_violated"}, {"--refused", "protected_path_modified"}} {
+		a := rig.run(nil, append(append([]string{"apply"}, args...), res.RunID)...)
+		if a.exit != 2 || !strings.Contains(string(a.stdout)+string(a.stderr), "--refused") || repo.git("status", "--porcelain") != "" {
+			t.Errorf("apply %v: exit %d: %s%s", args, a.exit, a.stdout, a.stderr)
+		}
+	}
+	a := rig.run(nil, "apply", "--refused", "constraint_violated,protected_path_modified", res.RunID)
+	if a.exit != 0 || !strings.Contains(string(a.stderr), "protected_path_modified: ") || repo.git("status", "--porcelain") != "M test.sh\n?? new.txt" {
+		t.Errorf("apply: exit %d: %s%s%s", a.exit, a.stdout, a.stderr, repo.git("status", "--porcelain"))
+	}
 }
 
 func TestWholeOutputIsInTheLogsAndExcerptsKeepHeadAndTail(t *testing.T) {
@@ -184,9 +196,10 @@ func TestWholeOutputIsInTheLogsAndExcerptsKeepHeadAndTail(t *testing.T) {
 
 func TestGoVetRunsOnThisProjectItself(t *testing.T) {
 	t.Parallel()
-	needEngine(t, goImage)
+	testenv.Engine(t, goImage)
+	testenv.NeedsAll(t, "compiles everything with both cores for minutes")
 	rig := newRig(t)
-	rig.timeout = 10 * time.Minute // vetting compiles the whole project in a box without a build cache
+	rig.timeout = 20 * time.Minute // compiles the whole project in a box without a build cache
 	root := gitIn(t, ".", "rev-parse", "--show-toplevel")
 	clone := filepath.Join(t.TempDir(), "clone")
 	gitIn(t, root, "clone", "-q", root, clone)

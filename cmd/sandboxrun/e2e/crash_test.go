@@ -13,7 +13,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"sandboxrun/runner"
+	"sandboxrun/runner/document"
 )
 
 // live is a run in the background that has reached its command.
@@ -86,11 +86,11 @@ func TestSignalsStopCleanlyWithAPartialResult(t *testing.T) {
 				t.Fatal(err)
 			}
 			_ = l.cmd.Wait() // the exit code is looked at below
-			var res runner.Result
+			var res document.Result
 			if err := json.Unmarshal(l.out.Bytes(), &res); err != nil {
 				t.Fatalf("no result: %v: %s", err, l.out.Bytes())
 			}
-			if code := l.cmd.ProcessState.ExitCode(); code != want || res.Status != runner.StatusPartial || !hasCode(res, "interrupted") {
+			if code := l.cmd.ProcessState.ExitCode(); code != want || res.Status != document.StatusPartial || !hasCode(res, "interrupted") {
 				t.Errorf("exit %d, %s, %v", code, res.Status, codes(res))
 			}
 			if len(res.FilesChanged) != 1 || res.FilesChanged[0].Path != "early.txt" || res.Git.Branch != "" {
@@ -123,8 +123,8 @@ func TestAKilledRunnerIsClearedAwayByReapAndByTheNextStart(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			var res runner.Result
-			if err := json.Unmarshal(body, &res); err != nil || res.Status != runner.StatusFailed || !hasCode(res, "runner_lost") {
+			var res document.Result
+			if err := json.Unmarshal(body, &res); err != nil || res.Status != document.StatusFailed || !hasCode(res, "runner_lost") {
 				t.Errorf("%v, %s, %v", err, res.Status, codes(res))
 			}
 			if d := cmp.Diff(before, fingerprint(t, repo.dir)); d != "" {
@@ -174,7 +174,7 @@ func TestAFullStateDirectoryStillGivesAResult(t *testing.T) {
 		}
 	})
 	res, o := rig.execute(repo.task("head -c 20000000 /dev/urandom > big; echo x > x"))
-	if o.exit != 6 && o.exit != 4 || res.Status == runner.StatusSuccess || !hasCode(res, "disk_limit") {
+	if o.exit != 6 && o.exit != 4 || res.Status == document.StatusSuccess || !hasCode(res, "disk_limit") {
 		t.Errorf("exit %d, %s, issues %+v", o.exit, res.Status, res.Issues)
 	}
 }

@@ -16,6 +16,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"sandboxrun/internal/testenv"
 )
 
 // daemonImage is what boxes of an engine of the test's own run in.
@@ -54,7 +56,7 @@ func (d *daemon) born() *daemon {
 	if err != nil || os.Getuid() != 0 {
 		t.Skipf("no engine of the test's own: needs root and the program dockerd (%v)", err)
 	}
-	needEngine(t, daemonImage)
+	testenv.Engine(t, daemonImage)
 	dir, err := os.MkdirTemp("", "dd") // the path of a unix socket may have 107 bytes
 	if err != nil {
 		t.Fatal(err)

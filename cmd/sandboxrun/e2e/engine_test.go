@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"sandboxrun/runner"
+	"sandboxrun/runner/document"
 	"sandboxrun/sandbox/sandboxtest"
 )
 
@@ -60,7 +60,7 @@ func TestAnEngineThatFailsToStartABoxFailsTheRunWithAResult(t *testing.T) {
 	p := behind(t, rig)
 	p.Answer(http.StatusInternalServerError, func(r *http.Request) bool { return strings.HasSuffix(r.URL.Path, "/start") })
 	res, o := rig.execute(repo.task("true"))
-	if o.exit != 4 || res.Status != runner.StatusFailed || !res.Box.Cleanup.Complete {
+	if o.exit != 4 || res.Status != document.StatusFailed || !res.Box.Cleanup.Complete {
 		t.Errorf("exit %d, %s, %v, cleanup %+v", o.exit, res.Status, codes(res), res.Box.Cleanup)
 	}
 }
@@ -80,11 +80,11 @@ func TestAnEngineThatDiesInMidRunIsNamedAndReapedLater(t *testing.T) {
 			fault.begin(p)
 			began := time.Now()
 			_ = l.cmd.Wait() // the exit code is looked at below
-			var res runner.Result
+			var res document.Result
 			if err := json.Unmarshal(l.out.Bytes(), &res); err != nil {
 				t.Fatalf("no result: %v: %s", err, l.out.Bytes())
 			}
-			if l.cmd.ProcessState.ExitCode() != 4 || res.Status != runner.StatusFailed || !hasCode(res, "engine_lost") {
+			if l.cmd.ProcessState.ExitCode() != 4 || res.Status != document.StatusFailed || !hasCode(res, "engine_lost") {
 				t.Errorf("exit %d, %s, %v", l.cmd.ProcessState.ExitCode(), res.Status, codes(res))
 			}
 			if res.Box.Cleanup.Complete || !hasCode(res, "cleanup_failed") || len(res.FilesChanged) != 0 {

@@ -10,7 +10,8 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"sandboxrun/runner"
+	"sandboxrun/runner/document"
+	"sandboxrun/runner/state"
 )
 
 // decode reads a document that must be one.
@@ -65,7 +66,7 @@ func TestTimesOfAnotherClockDoNotMisleadRecovery(t *testing.T) {
 			if res := storedResult(t, rig.state, dead.run); !hasCode(res, "runner_lost") {
 				t.Errorf("the dead run: %s %v", res.Status, codes(res))
 			}
-			if res, exit := l.release(); exit != 0 || res.Status != runner.StatusSuccess {
+			if res, exit := l.release(); exit != 0 || res.Status != document.StatusSuccess {
 				t.Errorf("the live run: exit %d, %s %v", exit, res.Status, codes(res))
 			}
 			// Old stores and bases are used, evicted or made anew, never in the way.
@@ -75,7 +76,7 @@ func TestTimesOfAnotherClockDoNotMisleadRecovery(t *testing.T) {
 				}
 			}
 			o := rig.run(nil, "runs", "list", "--json")
-			var list []runner.RunInfo
+			var list []state.RunInfo
 			decode(t, o.stdout, &list)
 			if len(list) != 3 || list[2].RunID != dead.run {
 				t.Errorf("runs %+v; want the dead one last of three", list)

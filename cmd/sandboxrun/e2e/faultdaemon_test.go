@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"sandboxrun/runner"
+	"sandboxrun/runner/document"
 	"sandboxrun/sandbox/sandboxtest"
 )
 
@@ -30,10 +30,10 @@ func TestAnEngineThatIsRestartedInMidRun(t *testing.T) { //nolint:tparallel // o
 		do    func()
 		codes []string
 	}{
-		{"stopped", d.stop, []string{"engine_lost", runner.CodeBoxEnded}},
+		{"stopped", d.stop, []string{"engine_lost", document.CodeBoxEnded}},
 		{"killed", d.kill, []string{"engine_lost"}},
-		{"stopped and started", func() { d.stop(); d.again() }, []string{"engine_lost", runner.CodeBoxEnded}},
-		{"killed and started", func() { d.kill(); d.again() }, []string{"engine_lost", runner.CodeBoxEnded}},
+		{"stopped and started", func() { d.stop(); d.again() }, []string{"engine_lost", document.CodeBoxEnded}},
+		{"killed and started", func() { d.kill(); d.again() }, []string{"engine_lost", document.CodeBoxEnded}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			d.t = t
@@ -49,7 +49,7 @@ func TestAnEngineThatIsRestartedInMidRun(t *testing.T) { //nolint:tparallel // o
 			for _, code := range c.codes {
 				known = known || hasCode(res, code)
 			}
-			if exit := l.cmd.ProcessState.ExitCode(); exit != 4 || res.Status != runner.StatusFailed || !known || res.Git.Branch != "" {
+			if exit := l.cmd.ProcessState.ExitCode(); exit != 4 || res.Status != document.StatusFailed || !known || res.Git.Branch != "" {
 				t.Errorf("exit %d, %s %v", exit, res.Status, codes(res))
 			}
 			if res.Box.Cleanup.Complete == hasCode(res, "cleanup_failed") {
@@ -83,7 +83,7 @@ func TestAnImageThatVanishesIsNamed(t *testing.T) { //nolint:tparallel // one en
 			}
 		})
 		res, o := rig.execute(repo.task("true"))
-		if o.exit != 4 || !hasCode(res, runner.CodeImageUnusable) || !res.Box.Cleanup.Complete {
+		if o.exit != 4 || !hasCode(res, document.CodeImageUnusable) || !res.Box.Cleanup.Complete {
 			t.Errorf("exit %d, issues %+v, cleanup %+v", o.exit, res.Issues, res.Box.Cleanup)
 		}
 		doc, exit := rig.refuse(marshal(t, repo.task("true")))
@@ -104,7 +104,7 @@ func TestAnImageThatVanishesIsNamed(t *testing.T) { //nolint:tparallel // one en
 			}
 		}
 		res, o := rig.execute(repo.task("true"))
-		if o.exit != 4 || hasCode(res, runner.CodeRunnerError) || !res.Box.Cleanup.Complete {
+		if o.exit != 4 || hasCode(res, document.CodeRunnerError) || !res.Box.Cleanup.Complete {
 			t.Errorf("exit %d, issues %+v, cleanup %+v", o.exit, res.Issues, res.Box.Cleanup)
 		}
 		t.Logf("issues %+v", res.Issues)
@@ -118,7 +118,7 @@ func TestAnEngineWhoseDiskIsFullFailsTheRunWithAResult(t *testing.T) {
 	rig, repo := daemonRig(t, d), newRepo(t, sample)
 	fill(t, root)
 	res, o := rig.execute(repo.task("true"))
-	if o.exit == 0 || hasCode(res, runner.CodeRunnerError) || !res.Box.Cleanup.Complete {
+	if o.exit == 0 || hasCode(res, document.CodeRunnerError) || !res.Box.Cleanup.Complete {
 		t.Errorf("exit %d, issues %+v, cleanup %+v", o.exit, res.Issues, res.Box.Cleanup)
 	}
 	t.Logf("exit %d, issues %+v", o.exit, res.Issues)

@@ -9,7 +9,7 @@ import (
 	"syscall"
 	"testing"
 
-	"sandboxrun/runner"
+	"sandboxrun/runner/document"
 )
 
 // smallDisk mounts a file system of its own, which the test's end removes.
@@ -82,7 +82,7 @@ func TestARepositoryOnAFullDiskGetsNoHalfBranch(t *testing.T) {
 				spend(t, filepath.Dir(repo.dir))
 			}
 			res, o := rig.execute(repo.task("for i in $(seq 200); do head -c 20000 /dev/urandom > big$i; done"))
-			if o.exit != 6 || res.Status != runner.StatusPartial || res.Git.Branch != "" || !hasCode(res, "disk_limit") || hasCode(res, runner.CodeRunnerError) {
+			if o.exit != 6 || res.Status != document.StatusPartial || res.Git.Branch != "" || !hasCode(res, "disk_limit") || hasCode(res, document.CodeRunnerError) {
 				t.Errorf("exit %d, %s, %+v, issues %+v", o.exit, res.Status, res.Git, res.Issues)
 			}
 			if fi, err := os.Stat(res.Git.Patch); err != nil || fi.Size() < 1<<20 {

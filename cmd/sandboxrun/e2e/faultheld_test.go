@@ -10,7 +10,9 @@ import (
 	"testing"
 	"time"
 
-	"sandboxrun/runner"
+	"sandboxrun/runner/document"
+	"sandboxrun/runner/state"
+	"sandboxrun/schemas/closed"
 )
 
 // held is a run that waits in its box until the test lets it go on.
@@ -52,7 +54,7 @@ func dockerIn(t *testing.T, args ...string) (string, error) {
 // box is the container the run works in.
 func (h *held) box() string {
 	h.t.Helper()
-	st, err := runner.OpenState(h.rig.state)
+	st, err := state.Open(h.rig.state)
 	if err != nil {
 		h.t.Fatal(err)
 	}
@@ -66,7 +68,7 @@ func (h *held) box() string {
 }
 
 // release lets the run go on and returns how it ended.
-func (h *held) release() (runner.Result, int) {
+func (h *held) release() (document.Result, int) {
 	h.t.Helper()
 	if out, err := dockerIn(h.t, "exec", h.box(), "touch", "/tmp/go"); err != nil {
 		h.t.Errorf("release: %v: %s", err, out)
@@ -75,10 +77,10 @@ func (h *held) release() (runner.Result, int) {
 }
 
 // wait waits for the end of the run and returns how it ended.
-func (h *held) wait() (res runner.Result, exit int) {
+func (h *held) wait() (res document.Result, exit int) {
 	h.t.Helper()
 	_ = h.cmd.Wait() // the exit code is what counts
-	if err := errors.Join(json.Unmarshal(h.out.Bytes(), &res), runner.ValidateDocument("result", h.out.Bytes())); err != nil {
+	if err := errors.Join(json.Unmarshal(h.out.Bytes(), &res), closed.Validate("result", h.out.Bytes())); err != nil {
 		h.t.Fatalf("no result: %v: %s%s", err, h.out.Bytes(), h.errs.Bytes())
 	}
 	return res, h.cmd.ProcessState.ExitCode()

@@ -15,8 +15,10 @@ import (
 	"testing"
 	"time"
 
-	"sandboxrun/runner"
+	"sandboxrun/runner/document"
+	"sandboxrun/runner/state"
 	"sandboxrun/sandbox/sandboxtest"
+	"sandboxrun/schemas/closed"
 )
 
 // engineSocket is where the engine of the tests listens.
@@ -58,7 +60,7 @@ type faultRun struct {
 	exit           int
 	took           time.Duration
 	stdout, stderr bytes.Buffer
-	result         *runner.Result
+	result         *document.Result
 	refusal        *refusal
 	wrong          []string
 }
@@ -135,7 +137,7 @@ func (f *faultRun) judge(t *testing.T) {
 
 func (f *faultRun) judgeRefusal() {
 	f.refusal = &refusal{}
-	if err := errors.Join(json.Unmarshal(f.stdout.Bytes(), f.refusal), runner.ValidateDocument("error", f.stdout.Bytes())); err != nil {
+	if err := errors.Join(json.Unmarshal(f.stdout.Bytes(), f.refusal), closed.Validate("error", f.stdout.Bytes())); err != nil {
 		f.failf("error document: %v", err)
 	}
 	if f.exit != 5 || f.refusal.Error.Type != "bridge_failure" || f.refusal.Error.Hint == "" {
@@ -148,16 +150,16 @@ func (f *faultRun) judgeRefusal() {
 
 func (f *faultRun) judgeResult(t *testing.T) {
 	t.Helper()
-	res := &runner.Result{}
+	res := &document.Result{}
 	f.result = res
-	if err := errors.Join(json.Unmarshal(f.stdout.Bytes(), res), runner.ValidateDocument("result", f.stdout.Bytes())); err != nil {
+	if err := errors.Join(json.Unmarshal(f.stdout.Bytes(), res), closed.Validate("result", f.stdout.Bytes())); err != nil {
 		f.failf("result: %v", err)
 		return
 	}
 	if stored, err := os.ReadFile(filepath.Join(f.rig.state, "runs", res.RunID, "result.json")); err != nil || !bytes.Equal(stored, f.stdout.Bytes()) {
 		f.failf("the stored result is not the printed one: %v", err)
 	}
-	if want := runner.ExitCode(res, nil); f.exit != want {
+	if want := document.ExitCode(res, nil); f.exit != want {
 		f.failf("exit %d, want %d for %s %v", f.exit, want, res.Status, codes(*res))
 	}
 	for _, c := range res.CommandsRun {
@@ -166,10 +168,10 @@ func (f *faultRun) judgeResult(t *testing.T) {
 			f.failf("%q is said to have ended with %d", c.Command, *c.ExitCode)
 		}
 	}
-	if (res.Status == runner.StatusSuccess) != (len(res.Issues) == 0) {
+	if (res.Status == document.StatusSuccess) != (len(res.Issues) == 0) {
 		f.failf("%s with %d issues", res.Status, len(res.Issues))
 	}
-	if hasCode(*res, runner.CodeRunnerError) {
+	if hasCode(*res, document.CodeRunnerError) {
 		f.failf("an engine's fault was taken for our own: %+v", res.Issues)
 	}
 	if left := f.leftOnEngine(t, res.RunID); res.Box.Cleanup.Complete && len(left) > 0 || res.Box.Cleanup.Complete == hasCode(*res, "cleanup_failed") {
@@ -193,8 +195,8 @@ func (f *faultRun) judgeLanding(t *testing.T) {
 	if !slices.Equal(refs, want) {
 		f.failf("refs %v, want %v", refs, want)
 	}
-	if res.Status == runner.StatusSuccess && (res.Git.Branch == "" || len(res.CommandsRun) != 2 ||
-		slices.ContainsFunc(res.CommandsRun, func(c runner.CommandRun) bool { return c.ExitCode == nil })) {
+	if res.Status == document.StatusSuccess && (res.Git.Branch == "" || len(res.CommandsRun) != 2 ||
+		slices.ContainsFunc(res.CommandsRun, func(c document.CommandRun) bool { return c.ExitCode == nil })) {
 		f.failf("a success without what makes one: branch %q, %+v", res.Git.Branch, res.CommandsRun)
 	}
 }
@@ -215,7 +217,7 @@ func (f *faultRun) leftOnEngine(t *testing.T, run string) []string {
 
 func (f *faultRun) owner(t *testing.T, run string) string {
 	t.Helper()
-	st, err := runner.OpenState(f.rig.state)
+	st, err := state.Open(f.rig.state)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -14,18 +14,19 @@ import (
 	"testing"
 	"time"
 
-	"sandboxrun/runner"
+	"sandboxrun/runner/document"
+	"sandboxrun/schemas/closed"
 )
 
 // storedResult is what the state directory has of a run.
-func storedResult(t *testing.T, state, run string) runner.Result {
+func storedResult(t *testing.T, state, run string) document.Result {
 	t.Helper()
 	body, err := os.ReadFile(filepath.Join(state, "runs", run, "result.json"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	var res runner.Result
-	if err := errors.Join(json.Unmarshal(body, &res), runner.ValidateDocument("result", body)); err != nil {
+	var res document.Result
+	if err := errors.Join(json.Unmarshal(body, &res), closed.Validate("result", body)); err != nil {
 		t.Fatal(err)
 	}
 	return res
@@ -60,7 +61,7 @@ func TestAHangUpStopsCleanlyUnlessItIsToBeIgnored(t *testing.T) {
 	l := startLive(t, rig, repo)
 	exit := l.end(t, syscall.SIGHUP)
 	res := storedResult(t, rig.state, l.run)
-	if exit != 129 || res.Status != runner.StatusPartial || !hasCode(res, "interrupted") || !bytes.Contains(l.out.Bytes(), []byte(l.run)) {
+	if exit != 129 || res.Status != document.StatusPartial || !hasCode(res, "interrupted") || !bytes.Contains(l.out.Bytes(), []byte(l.run)) {
 		t.Errorf("exit %d, %s %v: %s", exit, res.Status, codes(res), l.out.Bytes())
 	}
 
@@ -124,14 +125,14 @@ func TestASecondSignalEndsAtOnceWithADocumentAndTheNextStartClearsAway(t *testin
 				t.Errorf("exit %d after %s", exit, took)
 			}
 			var doc refusal
-			if err := errors.Join(json.Unmarshal(l.out.Bytes(), &doc), runner.ValidateDocument("error", l.out.Bytes())); err != nil || !strings.Contains(doc.Error.Message, l.run) {
+			if err := errors.Join(json.Unmarshal(l.out.Bytes(), &doc), closed.Validate("error", l.out.Bytes())); err != nil || !strings.Contains(doc.Error.Message, l.run) {
 				t.Errorf("%v: %+v: %s", err, doc, l.out.Bytes())
 			}
 			proxy.Hang(false)
 			if _, o := rig.execute(repo.task("true")); o.exit != 0 {
 				t.Errorf("the next run: exit %d: %s", o.exit, o.stderr)
 			}
-			if res := storedResult(t, rig.state, l.run); res.Status != runner.StatusFailed || !hasCode(res, "runner_lost") {
+			if res := storedResult(t, rig.state, l.run); res.Status != document.StatusFailed || !hasCode(res, "runner_lost") {
 				t.Errorf("the given up run: %s %v", res.Status, codes(res))
 			}
 		})
@@ -165,7 +166,7 @@ func TestARunWhoseReadersAreGoneKeepsItsResult(t *testing.T) {
 			}
 			_ = c.Wait() // the exit code is what counts
 			res := storedResult(t, rig.state, soleRun(t, rig.state))
-			if exit := c.ProcessState.ExitCode(); exit != 0 || res.Status != runner.StatusSuccess || res.Git.Branch == "" {
+			if exit := c.ProcessState.ExitCode(); exit != 0 || res.Status != document.StatusSuccess || res.Git.Branch == "" {
 				t.Errorf("exit %d (%s), %s %v", exit, c.ProcessState, res.Status, codes(res))
 			}
 		})
@@ -198,7 +199,7 @@ func TestAProgramWithoutStreamsOrParentRunsToItsEnd(t *testing.T) {
 	}
 	_ = c.Wait() // it was killed
 	waitFor(t, "the orphan's end", func() bool { return errors.Is(syscall.Kill(pid, 0), syscall.ESRCH) || zombie(pid) })
-	if res := storedResult(t, rig.state, soleRun(t, rig.state)); res.Status != runner.StatusSuccess || res.Git.Branch == "" {
+	if res := storedResult(t, rig.state, soleRun(t, rig.state)); res.Status != document.StatusSuccess || res.Git.Branch == "" {
 		t.Errorf("%s %v", res.Status, codes(res))
 	}
 }

@@ -12,11 +12,12 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"sandboxrun/runner"
+	"sandboxrun/internal/testenv"
+	"sandboxrun/runner/document"
 	"sandboxrun/sandbox/sandboxtest"
 )
 
-var everyFault = flag.String("every-fault", "", "inject every fault into every call, `when` being always, once, late or all; without it a sample")
+var everyFault = flag.String("every-fault", "", "inject every fault into every call, `when` being always, once, late or all; without it a sample, a larger one in \"make test-all\"")
 
 var faultRoute = flag.String("fault-route", "", "only into calls whose route has this `text`")
 
@@ -43,11 +44,14 @@ func befalls(when, route string) func(*http.Request) bool {
 	}
 }
 
-// chosen says whether a combination is tried. The sample has every route and
+// sampledFault says whether a combination is tried. The sample has every route and
 // every fault several times.
-func chosen(when string, route, fault, nth int) bool {
+func sampledFault(when string, route, fault, nth int) bool {
 	if *everyFault != "" {
 		return *everyFault == when || *everyFault == "all"
+	}
+	if testenv.All() { // the whole takes ten minutes by itself: -every-fault asks for it
+		return (route+fault+nth)%4 == 0
 	}
 	return (route+fault)%4 == 0 && (route/4+fault+nth)%4 == 0
 }
@@ -59,7 +63,7 @@ func routesOfARun(t *testing.T) []string {
 	f.run(t.Context(), f.command(t))
 	f.judge(t)
 	f.recover(t)
-	if len(f.wrong) > 0 || f.result == nil || f.result.Status != runner.StatusSuccess {
+	if len(f.wrong) > 0 || f.result == nil || f.result.Status != document.StatusSuccess {
 		t.Fatalf("a run without a fault: %s: %v", f.outcome(), f.wrong)
 	}
 	return f.proxy.Routes()
@@ -70,7 +74,7 @@ var streams = []string{"POST /containers/{id}/attach", "POST /exec/{id}/start"}
 
 func TestNoFaultOfTheEngineMakesAFalseResult(t *testing.T) {
 	t.Parallel()
-	needEngine(t, agentImage)
+	testenv.Engine(t, agentImage)
 	routes := routesOfARun(t)
 	for _, must := range []string{"POST /containers/create", "POST /containers/{id}/start", "POST /exec/{id}/start", "DELETE /containers/{id}", "DELETE /volumes/{name}", "GET /events"} {
 		if !slices.Contains(routes, must) {
@@ -85,7 +89,7 @@ func TestNoFaultOfTheEngineMakesAFalseResult(t *testing.T) {
 				if fault == sandboxtest.Misframed && !slices.Contains(streams, route) {
 					continue
 				}
-				if n++; !chosen(when, i, j, k) || !strings.Contains(route, *faultRoute) {
+				if n++; !sampledFault(when, i, j, k) || !strings.Contains(route, *faultRoute) {
 					continue
 				}
 				f := newFaultRun(t, fmt.Sprintf("%-32s %-10s %s", route, fault, when))

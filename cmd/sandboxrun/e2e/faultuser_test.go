@@ -10,7 +10,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"sandboxrun/runner"
+	"sandboxrun/runner/document"
 )
 
 // whole checks that a repository is one: every object there, no half reference.
@@ -55,15 +55,15 @@ func TestWhatTheUserDoesToTheRepositoryInMidRun(t *testing.T) {
 			r.write(map[string]string{"early.txt": "the user's own\n"})
 			r.must("add -A", "commit -q -m more")
 		}},
-		{name: "makes the base commit vanish", code: runner.CodeLandFailed, do: func(r *repo) {
+		{name: "makes the base commit vanish", code: document.CodeLandFailed, do: func(r *repo) {
 			r.must("checkout -q --orphan anew", "commit -q -m anew", "branch -D main", "reflog expire --expire=now --expire-unreachable=now --all", collect)
 		}},
-		{name: "removes the repository", code: runner.CodeObjectsMissing, do: func(r *repo) {
+		{name: "removes the repository", code: document.CodeObjectsMissing, do: func(r *repo) {
 			if err := os.RemoveAll(r.dir); err != nil {
 				r.t.Error(err)
 			}
 		}},
-		{name: "moves the repository", code: runner.CodeObjectsMissing, do: func(r *repo) {
+		{name: "moves the repository", code: document.CodeObjectsMissing, do: func(r *repo) {
 			if err := os.Rename(r.dir, r.dir+".moved"); err != nil {
 				r.t.Error(err)
 			}
@@ -77,12 +77,12 @@ func TestWhatTheUserDoesToTheRepositoryInMidRun(t *testing.T) {
 			c.do(repo)
 			res, exit := h.release()
 			if c.code != "" {
-				if exit != 4 && exit != 3 || res.Git.Branch != "" || !hasCode(res, c.code) || hasCode(res, runner.CodeRunnerError) {
+				if exit != 4 && exit != 3 || res.Git.Branch != "" || !hasCode(res, c.code) || hasCode(res, document.CodeRunnerError) {
 					t.Errorf("exit %d, %+v, issues %+v", exit, res.Git, res.Issues)
 				}
 				// Where there is something to compare with, the patch has the work.
 				patch, err := os.ReadFile(res.Git.Patch)
-				if c.code == runner.CodeLandFailed && (err != nil || !strings.Contains(string(patch), "late.txt")) {
+				if c.code == document.CodeLandFailed && (err != nil || !strings.Contains(string(patch), "late.txt")) {
 					t.Errorf("patch: %v: %s", err, patch)
 				}
 			} else {
@@ -127,7 +127,7 @@ func TestManyRunnersOnOneRepositoryAllLand(t *testing.T) {
 	}
 	branches := map[string]bool{}
 	for i, o := range outs {
-		var res runner.Result
+		var res document.Result
 		decode(t, o.stdout, &res)
 		if o.exit != 0 || branches[res.Git.Branch] {
 			t.Errorf("run %d: exit %d, branch %q of %v, %+v", i, o.exit, res.Git.Branch, branches, res.Issues)
@@ -157,11 +157,11 @@ func TestWhatAnOperatorDoesToTheBoxInMidRunIsNamed(t *testing.T) {
 		code string
 		exit int
 	}{
-		{"kill", [][]string{{"kill"}}, runner.CodeBoxEnded, 4},
-		{"kill by TERM", [][]string{{"kill", "-s", "TERM"}}, runner.CodeBoxEnded, 4},
-		{"stop", [][]string{{"stop", "-t", "1"}}, runner.CodeBoxEnded, 4},
-		{"remove", [][]string{{"rm", "-f"}}, runner.CodeBoxEnded, 4},
-		{"restart", [][]string{{"restart", "-t", "1"}}, runner.CodeBoxEnded, 4},
+		{"kill", [][]string{{"kill"}}, document.CodeBoxEnded, 4},
+		{"kill by TERM", [][]string{{"kill", "-s", "TERM"}}, "", 0}, // the box could send it as well: the guest ignores it
+		{"stop", [][]string{{"stop", "-t", "1"}}, document.CodeBoxEnded, 4},
+		{"remove", [][]string{{"rm", "-f"}}, document.CodeBoxEnded, 4},
+		{"restart", [][]string{{"restart", "-t", "1"}}, document.CodeBoxEnded, 4},
 		{"pause for a while", [][]string{{"pause"}, {"unpause"}}, "", 0},
 		{"pause for good", [][]string{{"pause"}}, "runtime_limit", 6},
 	} {
@@ -184,7 +184,7 @@ func TestWhatAnOperatorDoesToTheBoxInMidRunIsNamed(t *testing.T) {
 					return err == nil || words[0] != "pause" && words[0] != "unpause"
 				})
 			}
-			var res runner.Result
+			var res document.Result
 			var exit int
 			if c.exit == 0 {
 				res, exit = h.release()
@@ -204,6 +204,6 @@ func TestWhatAnOperatorDoesToTheBoxInMidRunIsNamed(t *testing.T) {
 	}
 }
 
-func hasFile(res runner.Result, path string) bool {
-	return slices.ContainsFunc(res.FilesChanged, func(f runner.FileChange) bool { return f.Path == path })
+func hasFile(res document.Result, path string) bool {
+	return slices.ContainsFunc(res.FilesChanged, func(f document.FileChange) bool { return f.Path == path })
 }

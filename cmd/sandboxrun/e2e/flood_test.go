@@ -14,7 +14,8 @@ import (
 	"testing"
 	"time"
 
-	"sandboxrun/runner"
+	"sandboxrun/internal/testenv"
+	"sandboxrun/runner/document"
 )
 
 // peakBound is how much memory the program may ever take, in bytes, whatever a
@@ -42,7 +43,7 @@ type flood struct {
 	agent      string // fmt of its name with the size, "" for commands
 	command    string // fmt with the size
 	// ended says what is wrong with the run's result, "" for nothing.
-	ended func(res runner.Result, size int64) string
+	ended func(res document.Result, size int64) string
 }
 
 // acpFlooder is an agent that floods before it ends its turn in good order:
@@ -109,11 +110,8 @@ var floods = []flood{
 
 func TestMemoryStaysFlatWhateverABoxDoes(t *testing.T) { //nolint:tparallel // its floods come one after the other
 	t.Parallel()
-	if testing.Short() {
-		t.Skip("floods the program with gigabytes; left out by -short")
-	}
-	needEngine(t, agentImage)
-	for _, f := range floods {
+	testenv.Engine(t, agentImage)
+	for _, f := range testenv.Sample(t, floods, 4) {
 		t.Run(f.name, func(t *testing.T) {
 			n := f.size
 			if long() {
@@ -165,12 +163,12 @@ func (f flood) measure(t *testing.T, n int64) footprint {
 	if f.box != nil {
 		task["box"] = f.box
 	}
-	return watched(t, rig, task, func(res runner.Result) string { return f.ended(res, n) })
+	return watched(t, rig, task, func(res document.Result) string { return f.ended(res, n) })
 }
 
 // watched runs a task and samples the program's high-water mark. Its value at
 // the end is lost with the process, so the last sample stands for it.
-func watched(t *testing.T, r *rig, task map[string]any, ended func(runner.Result) string) footprint {
+func watched(t *testing.T, r *rig, task map[string]any, ended func(document.Result) string) footprint {
 	t.Helper()
 	var out, errs bytes.Buffer
 	c := r.command("execute", "--quiet", "--land", "none", "-")
@@ -203,7 +201,7 @@ func watched(t *testing.T, r *rig, task map[string]any, ended func(runner.Result
 		}
 	}
 	f.took, f.engineAfter = time.Since(began), engineMemory(t)
-	var res runner.Result
+	var res document.Result
 	if err := json.Unmarshal(out.Bytes(), &res); err != nil || res.RunID == "" {
 		t.Fatalf("no result: %v\n%.2000s\n%.2000s", err, out.Bytes(), errs.Bytes())
 	}
@@ -249,15 +247,15 @@ func engineMemory(t *testing.T) int64 {
 	return memoryOf(n, "VmRSS")
 }
 
-func endsWell(res runner.Result, _ int64) string {
-	if res.Status != runner.StatusSuccess {
+func endsWell(res document.Result, _ int64) string {
+	if res.Status != document.StatusSuccess {
 		return "status " + string(res.Status)
 	}
 	return ""
 }
 
 // printedAll says that everything was read: the excerpt counts what it left out.
-func printedAll(res runner.Result, size int64) string {
+func printedAll(res document.Result, size int64) string {
 	c := res.CommandsRun[0]
 	if c.ExitCode == nil || !c.Truncated || !strings.Contains(c.StdoutExcerpt, strconv.FormatInt(size-16<<10, 10)) {
 		return fmt.Sprintf("the command's output was not read to its end: %.200q", c.StdoutExcerpt[max(0, len(c.StdoutExcerpt)/2-100):])
@@ -265,7 +263,7 @@ func printedAll(res runner.Result, size int64) string {
 	return logIsBounded(res)
 }
 
-func logIsBounded(res runner.Result) string {
+func logIsBounded(res document.Result) string {
 	for _, path := range res.Logs {
 		fi, err := os.Stat(path)
 		if err != nil || fi.Size() > 64<<20 {
@@ -275,8 +273,8 @@ func logIsBounded(res runner.Result) string {
 	return ""
 }
 
-func changedFiles(n int) func(runner.Result, int64) string {
-	return func(res runner.Result, _ int64) string {
+func changedFiles(n int) func(document.Result, int64) string {
+	return func(res document.Result, _ int64) string {
 		if len(res.FilesChanged) != n {
 			return fmt.Sprintf("%d files changed, want %d", len(res.FilesChanged), n)
 		}
@@ -284,16 +282,16 @@ func changedFiles(n int) func(runner.Result, int64) string {
 	}
 }
 
-func changedAll(res runner.Result, size int64) string { return changedFiles(int(size))(res, size) }
+func changedAll(res document.Result, size int64) string { return changedFiles(int(size))(res, size) }
 
-func tooLarge(res runner.Result, size int64) string {
+func tooLarge(res document.Result, size int64) string {
 	if size > 64<<20 && !hasCode(res, "file_too_large") {
 		return "a file above the bound was not reported"
 	}
 	return ""
 }
 
-func stoppedByDisk(res runner.Result, size int64) string {
+func stoppedByDisk(res document.Result, size int64) string {
 	if size > 600_000 && !hasCode(res, "disk_limit") && !hasCode(res, "tree_too_large") {
 		return "more files than allowed were not reported"
 	}

@@ -13,7 +13,7 @@ import (
 	"syscall"
 	"testing"
 
-	"sandboxrun/agents/agentstest/modelserver"
+	"sandboxrun/agents/scripted/modelserver"
 )
 
 // canary listens on every address of the host; a box that reaches it has a

@@ -13,7 +13,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"sandboxrun/runner"
+	"sandboxrun/runner/document"
+	"sandboxrun/runner/state"
+	"sandboxrun/schemas/closed"
 )
 
 // examine looks for everything that a killed task must not leave, after
@@ -97,7 +99,7 @@ func (v *victim) examineEngine() {
 // examineResult demands one result of a run that began, and none of one that
 // did not.
 func (v *victim) examineResult() {
-	var listed []runner.RunInfo
+	var listed []state.RunInfo
 	o := v.rig.run(nil, "runs", "list", "--json", "--limit", "0")
 	if err := json.Unmarshal(o.stdout, &listed); err != nil {
 		v.fault("runs list: exit %d: %v: %.300s", o.exit, err, o.stderr)
@@ -106,7 +108,7 @@ func (v *victim) examineResult() {
 	id := strings.TrimPrefix(strings.TrimPrefix(v.run, ".new-"), ".gone-")
 	times := 0
 	for _, info := range listed {
-		if info.Status == runner.RunCrashed || info.Status == runner.RunRunning {
+		if info.Status == state.RunCrashed || info.Status == state.RunRunning {
 			v.fault("run %s is listed as %s", info.RunID, info.Status)
 		}
 		if info.RunID == id {
@@ -131,10 +133,10 @@ func (v *victim) examineResult() {
 	case err != nil:
 		v.fault("no result: %v", err)
 	}
-	if err := runner.ValidateDocument("result", body); err != nil {
+	if err := closed.Validate("result", body); err != nil {
 		v.fault("the result breaks its schema: %v", err)
 	}
-	var res runner.Result
+	var res document.Result
 	if err := json.Unmarshal(body, &res); err != nil {
 		v.fault("%v", err)
 		return
@@ -149,9 +151,9 @@ func unbegun(d death) bool {
 
 // examineVerdict holds a result against what is in the repository: the branch
 // it names is there, and the branch that is there is named.
-func (v *victim) examineVerdict(res runner.Result) {
+func (v *victim) examineVerdict(res document.Result) {
 	lost := hasCode(res, "runner_lost")
-	if lost != (res.Status == runner.StatusFailed) || !lost && res.Status != runner.StatusSuccess {
+	if lost != (res.Status == document.StatusFailed) || !lost && res.Status != document.StatusSuccess {
 		v.fault("%s with %v", res.Status, codes(res))
 	}
 	early := v.step == "" || v.step == "run/plan"
@@ -182,7 +184,7 @@ func (v *victim) examineVerdict(res runner.Result) {
 
 // examineSession demands of a run's session that it tells of the run what the
 // result tells.
-func (v *victim) examineSession(res runner.Result) {
+func (v *victim) examineSession(res document.Result) {
 	view, ok := v.rig.session(res.Session.ID)
 	for _, s := range view.Runs {
 		if s.RunID == res.RunID && s.Status == res.Status {

@@ -6,8 +6,8 @@ import (
 	"strings"
 	"time"
 
-	"sandboxrun/agents/agentstest/modelserver"
-	"sandboxrun/runner/step"
+	"sandboxrun/agents/scripted/modelserver"
+	"sandboxrun/internal/step"
 )
 
 // plot is a task that passes a step.

@@ -14,8 +14,9 @@ import (
 	"testing"
 	"time"
 
-	"sandboxrun/runner"
-	"sandboxrun/runner/step"
+	"sandboxrun/internal/step"
+	"sandboxrun/internal/testenv"
+	"sandboxrun/runner/document"
 )
 
 // reapDeaths are the points at which somebody who clears away is killed: those
@@ -31,21 +32,21 @@ func reapDeaths() []death {
 func corpse(d death) death {
 	switch d.step {
 	case "reap/discard":
-		return death{"run/plan", step.Before, 1}
+		return death{"run/plan", step.SideBefore, 1}
 	case "reap/boxes", "reap/trees":
-		return death{"box/start", step.After, 1}
+		return death{"box/start", step.SideAfter, 1}
 	case "reap/landing":
-		return death{"land/lock", step.After, 1}
+		return death{"land/lock", step.SideAfter, 1}
 	}
-	return death{"land/ref", step.After, 1}
+	return death{"land/ref", step.SideAfter, 1}
 }
 
 func TestWhoeverClearsAwayMayBeKilledToo(t *testing.T) { //nolint:tparallel // inPairs says so
 	t.Parallel()
-	needEngine(t, agentImage)
+	testenv.Engine(t, agentImage)
 	mortalProgram(t)
 	report := newReport()
-	all := reapDeaths()
+	all := sampled(t, reapDeaths())
 	inPairs(t, len(all), func(t *testing.T, i int) {
 		t.Helper()
 		d := all[i]
@@ -83,9 +84,12 @@ func (v *victim) clear(asked bool) {
 // to the engine, of an answer.
 func TestKilledAtAnyMomentARunLeavesNothingAndHasOneResult(t *testing.T) { //nolint:tparallel // inPairs says so
 	t.Parallel()
-	needEngine(t, agentImage)
+	testenv.Engine(t, agentImage)
 	report := newReport()
-	const moments, apart = 12, 200 * time.Millisecond
+	apart, moments := 600*time.Millisecond, 4
+	if testenv.All() {
+		apart, moments = 200*time.Millisecond, 12
+	}
 	inPairs(t, moments, func(t *testing.T, i int) {
 		t.Helper()
 		v := &victim{plot: plot{task: verified}, rig: newKillRig(t), repo: newRepo(t, sample)}
@@ -130,7 +134,7 @@ func TestLiveRunsKeepTheirBoxesWhileOthersAreClearedAway(t *testing.T) {
 	}
 	misreport(t, here, lives[0].run, 1)
 	var dead []*victim
-	for _, d := range []death{{"box/start", step.After, 1}, {"land/ref", step.After, 1}} {
+	for _, d := range []death{{"box/start", step.SideAfter, 1}, {"land/ref", step.SideAfter, 1}} {
 		v := &victim{death: d, plot: plotOf(d), rig: here, repo: newRepo(t, sample)}
 		v.perish()
 		misreport(t, here, v.run, os.Getpid()) // a live process with the number of the dead one
@@ -155,7 +159,7 @@ func TestLiveRunsKeepTheirBoxesWhileOthersAreClearedAway(t *testing.T) {
 			t.Fatal(err)
 		}
 		_ = l.cmd.Wait() // the exit code is looked at below
-		var res runner.Result
+		var res document.Result
 		if err := json.Unmarshal(l.out.Bytes(), &res); err != nil || l.cmd.ProcessState.ExitCode() != 130 || changes(res)["early.txt"] != "added" {
 			t.Errorf("the live run ended with %d, %v, %v, not by our signal", l.cmd.ProcessState.ExitCode(), err, codes(res))
 		}

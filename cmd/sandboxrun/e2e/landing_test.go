@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"sandboxrun/runner"
+	"sandboxrun/runner/document"
 )
 
 // branches lists the branches below sandboxrun/ that a repository has.
@@ -108,7 +108,7 @@ func TestObeyedFilesAreToldAndLandCleanly(t *testing.T) {
 		".github/workflows/ci.yml": "workflow", ".vscode/tasks.json": "editor", ".husky/pre-commit": "hook", "AGENTS.md": "agent", "Makefile": "build",
 		".gitattributes": "attributes", "package.json": "package_scripts", ".npmrc": "packages", ".GIT": "left out",
 	} {
-		if !slices.ContainsFunc(res.Issues, func(i runner.Issue) bool {
+		if !slices.ContainsFunc(res.Issues, func(i document.Issue) bool {
 			return i.Code == "dangerous_path" && i.Path == path && strings.Contains(i.Description, class)
 		}) {
 			t.Errorf("%s is not told as %s", path, class)
@@ -117,7 +117,7 @@ func TestObeyedFilesAreToldAndLandCleanly(t *testing.T) {
 	for path, code := range map[string]string{
 		"lib": "nested_repository", "bidi.c": "bidi_text", "hidden.txt": "invisible_text", "loose": "mode_dropped", "big": "oversize_file",
 	} {
-		if !slices.ContainsFunc(res.Issues, func(i runner.Issue) bool { return i.Code == code && i.Path == path }) {
+		if !slices.ContainsFunc(res.Issues, func(i document.Issue) bool { return i.Code == code && i.Path == path }) {
 			t.Errorf("%s is not told as %s: %v", path, code, codes(res))
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"sandboxrun/gitdiff/gitdifftest"
+	"sandboxrun/internal/testenv"
 )
 
 func TestLargeRepositoriesWork(t *testing.T) {
@@ -13,8 +14,8 @@ func TestLargeRepositoriesWork(t *testing.T) {
 	for _, files := range []int{13_000, 100_000} {
 		t.Run(fmt.Sprintf("%d files", files), func(t *testing.T) {
 			t.Parallel()
-			if testing.Short() && files > 13_000 {
-				t.Skip("makes a hundred thousand files; left out by -short")
+			if files > 13_000 {
+				testenv.NeedsAll(t, "makes a hundred thousand files")
 			}
 			rig := newRig(t)
 			rig.timeout = 10 * time.Minute

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"sandboxrun/runner"
-	"sandboxrun/runner/step"
+	"sandboxrun/internal/step"
+	"sandboxrun/runner/document"
 )
 
 const lent = "lent-for-the-box-0123456789"
@@ -23,7 +23,7 @@ func TestTheChangeOfALostRunIsShownOnlyIfTheTasksSecretsAreKnown(t *testing.T) {
 			rig, repo := newRig(t), newRepo(t, sample)
 			task := repo.task("echo $" + name + " > config.txt")
 			task["box"] = map[string]any{"env": map[string]any{name: lent}}
-			if died, out := rig.dying(death{"run/trees", step.Before, 1}, marshal(t, task), "execute", "-"); !died {
+			if died, out := rig.dying(death{"run/trees", step.SideBefore, 1}, marshal(t, task), "execute", "-"); !died {
 				t.Fatalf("not killed: %s", out)
 			}
 			if o := rig.run(nil, "reap"); o.exit != 0 {
@@ -31,7 +31,7 @@ func TestTheChangeOfALostRunIsShownOnlyIfTheTasksSecretsAreKnown(t *testing.T) {
 			}
 			run := soleRun(t, rig.state)
 			res := storedResult(t, rig.state, run)
-			if res.Status != runner.StatusFailed || !hasCode(res, "runner_lost") || (len(res.FilesChanged) == 1) != shown {
+			if res.Status != document.StatusFailed || !hasCode(res, "runner_lost") || (len(res.FilesChanged) == 1) != shown {
 				t.Errorf("%s %+v, files %+v", res.Status, res.Issues, res.FilesChanged)
 			}
 			holds := ""

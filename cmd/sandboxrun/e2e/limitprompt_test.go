@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"sandboxrun/internal/testenv"
 )
 
 // promptly is how soon a box is stopped that crossed a limit of its tree: two
@@ -21,7 +23,7 @@ func TestABoxIsStoppedPromptlyOnceItsTreeIsTooLarge(t *testing.T) {
 			t.Run(h.name+" "+runtime, func(t *testing.T) {
 				t.Parallel()
 				if runtime != "" {
-					needRuntime(t, runtime)
+					testenv.Runtime(t, runtime)
 				}
 				h.seconds = 60
 				rig, task := h.start(t, h.command+"; while :; do date +%s%N; sleep 0.05; done")

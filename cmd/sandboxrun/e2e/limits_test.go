@@ -6,7 +6,8 @@ import (
 	"testing"
 	"time"
 
-	"sandboxrun/runner"
+	"sandboxrun/internal/testenv"
+	"sandboxrun/runner/document"
 )
 
 // hostile is a command that will not end well, and what the result must say.
@@ -65,7 +66,7 @@ func TestHostileCommandsHitTheirLimit(t *testing.T) {
 			if h.ownKernel != "" {
 				t.Skip("the box's own kernel counts this; the host's limit on memory bounds it")
 			}
-			needRuntime(t, "runsc")
+			testenv.Runtime(t, "runsc")
 			h.hit(t, "runsc")
 		})
 	}
@@ -101,7 +102,7 @@ func (h hostile) hit(t *testing.T, runtime string) {
 	if took := time.Since(began); took > time.Duration(h.seconds)*time.Second+45*time.Second {
 		t.Errorf("took %s with a limit of %d s", took, h.seconds)
 	}
-	if h.measure != "tree_depth" && (res.Status != runner.StatusPartial || changes(res)["before.txt"] != "added") {
+	if h.measure != "tree_depth" && (res.Status != document.StatusPartial || changes(res)["before.txt"] != "added") {
 		t.Errorf("status %s, %d files: what was done before is lost", res.Status, len(res.FilesChanged))
 	}
 	if len(res.CommandsRun) != 2 {
@@ -117,9 +118,9 @@ func (h hostile) hit(t *testing.T, runtime string) {
 }
 
 // told checks that the result names the limit and what was measured.
-func (h hostile) told(t *testing.T, res runner.Result, o outcome) {
+func (h hostile) told(t *testing.T, res document.Result, o outcome) {
 	t.Helper()
-	at := slices.IndexFunc(res.Issues, func(i runner.Issue) bool { return i.Code == h.code })
+	at := slices.IndexFunc(res.Issues, func(i document.Issue) bool { return i.Code == h.code })
 	if o.exit != 6 || at < 0 {
 		t.Fatalf("exit %d, codes %v, want 6 and %s\n%+v", o.exit, codes(res), h.code, res.Issues)
 	}
@@ -144,7 +145,7 @@ func TestLimitsHoldInSetupAndVerificationToo(t *testing.T) {
 			task["setup_commands"] = []string{h.command}
 			res, o := rig.execute(task)
 			h.told(t, res, o)
-			if res.Status == runner.StatusSuccess || len(res.CommandsRun) != 1 {
+			if res.Status == document.StatusSuccess || len(res.CommandsRun) != 1 {
 				t.Errorf("status %s, commands %+v", res.Status, res.CommandsRun)
 			}
 		})
@@ -154,7 +155,7 @@ func TestLimitsHoldInSetupAndVerificationToo(t *testing.T) {
 			task["acceptance_criteria"] = []any{map[string]any{"command": h.command}}
 			res, o := rig.execute(task)
 			h.told(t, res, o)
-			if res.Acceptance[0].Verdict == "pass" || res.Status == runner.StatusSuccess {
+			if res.Acceptance[0].Verdict == "pass" || res.Status == document.StatusSuccess {
 				t.Errorf("status %s, acceptance %+v", res.Status, res.Acceptance)
 			}
 		})
@@ -180,7 +181,7 @@ func TestNothingStartsOnADiskThatIsTooFull(t *testing.T) {
 	rig, repo := newRig(t), newRepo(t, sample)
 	rig.config["limits"] = map[string]any{"free_disk": "900t"}
 	res, o := rig.execute(repo.task("true"))
-	at := slices.IndexFunc(res.Issues, func(i runner.Issue) bool { return i.Code == "disk_limit" })
+	at := slices.IndexFunc(res.Issues, func(i document.Issue) bool { return i.Code == "disk_limit" })
 	if o.exit != 6 || at < 0 || res.Issues[at].Limit == nil || res.Issues[at].Limit.Name != "host_free_bytes" || len(res.CommandsRun) > 0 {
 		t.Errorf("exit %d, issues %+v, commands %+v", o.exit, res.Issues, res.CommandsRun)
 	}
@@ -211,7 +212,7 @@ func TestWhatABoxMayNotHaveIsRefusedWithoutEndingIt(t *testing.T) {
 	for _, runtime := range []string{"runc", "runsc"} {
 		t.Run(runtime, func(t *testing.T) {
 			t.Parallel()
-			needRuntime(t, runtime)
+			testenv.Runtime(t, runtime)
 			rig, repo := newRig(t), newRepo(t, sample)
 			rig.config["limits"] = map[string]any{"temp": "16m", "open_files": 200}
 			res, o := rig.execute(repo.task("runtime="+runtime+boundedCommands), "--runtime", runtime)

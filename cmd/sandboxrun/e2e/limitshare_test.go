@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"sandboxrun/runner"
+	"sandboxrun/runner/document"
 )
 
 // crowded is a rig with one live run that takes all the room there is.
@@ -96,8 +96,8 @@ func TestAWaitingRunTakesThePlaceOfOneThatWasKilled(t *testing.T) {
 	}()
 	<-drained
 	_ = second.Wait() // the result tells
-	var res runner.Result
-	if err := json.Unmarshal(out.Bytes(), &res); err != nil || res.Status != runner.StatusSuccess {
+	var res document.Result
+	if err := json.Unmarshal(out.Bytes(), &res); err != nil || res.Status != document.StatusSuccess {
 		t.Errorf("%v: %s", err, out.Bytes())
 	}
 }
@@ -110,7 +110,7 @@ func TestARunThatTakesTheHostsLastSpaceIsStopped(t *testing.T) {
 	rig.config["limits"] = map[string]any{"free_disk": "100m"}
 	res, o := rig.execute(repo.task("i=0; while :; do i=$((i+1)); head -c 10000000 /dev/urandom > f$i; done"))
 	h := hostile{code: "disk_limit", measure: "host_free_bytes"}
-	at := slices.IndexFunc(res.Issues, func(i runner.Issue) bool { return i.Code == h.code })
+	at := slices.IndexFunc(res.Issues, func(i document.Issue) bool { return i.Code == h.code })
 	if o.exit != 6 || at < 0 || res.Issues[at].Limit == nil || res.Issues[at].Limit.Name != h.measure {
 		t.Fatalf("exit %d, %+v", o.exit, res.Issues)
 	}

@@ -4,14 +4,16 @@
 package e2e
 
 import (
+	"flag"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strings"
 	"testing"
 
 	"go.uber.org/goleak"
+
+	_ "sandboxrun/agents/all" // as the program has them
 )
 
 // Images the tests run in; "make test" makes them.
@@ -24,6 +26,10 @@ const (
 var program string
 
 func TestMain(m *testing.M) {
+	flag.Parse()
+	if testing.Short() {
+		os.Exit(m.Run()) // nothing that needs the program runs
+	}
 	dir, err := os.MkdirTemp("", "sandboxrun-e2e-")
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
@@ -46,24 +52,4 @@ func TestMain(m *testing.M) {
 		code = 1
 	}
 	os.Exit(code)
-}
-
-// needEngine skips, loudly, where there is no engine or not the image.
-func needEngine(t *testing.T, image string) {
-	t.Helper()
-	if out, err := exec.CommandContext(t.Context(), "docker", "image", "inspect", "--format", "{{.Id}}", image).CombinedOutput(); err != nil {
-		t.Skipf("no engine with the image %s (run \"make setup\"): %s", image, out)
-	}
-}
-
-// needRuntime skips where the engine lacks an OCI runtime.
-func needRuntime(t *testing.T, name string) {
-	t.Helper()
-	out, err := exec.CommandContext(t.Context(), "docker", "info", "--format", "{{json .Runtimes}}").Output()
-	if err != nil {
-		t.Skipf("no engine: %v", err)
-	}
-	if !strings.Contains(string(out), `"`+name+`"`) {
-		t.Skipf("the engine has no runtime %s (\"make gvisor\" installs it)", name)
-	}
 }

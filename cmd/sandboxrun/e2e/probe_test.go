@@ -12,6 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"sandboxrun/internal/testenv"
 	"sandboxrun/sandbox/probe"
 )
 
@@ -51,7 +52,7 @@ func TestABoxLooksFromInsideAsItShould(t *testing.T) {
 	for _, runtime := range []string{"runc", "runsc"} {
 		t.Run(runtime, func(t *testing.T) {
 			t.Parallel()
-			needRuntime(t, runtime)
+			testenv.Runtime(t, runtime)
 			looksAsItShould(t, newRig(t), runtime, false)
 		})
 	}
@@ -98,7 +99,7 @@ ONBUILD RUN false
 
 func TestAnImageCannotChangeHowItsBoxLooks(t *testing.T) {
 	t.Parallel()
-	needRuntime(t, "runc")
+	testenv.Runtime(t, "runc")
 	rig, repo := newRig(t), newRepo(t, sample)
 	name := "sandboxrun-test-" + strings.ToLower(filepath.Base(filepath.Dir(rig.state)))
 	build := exec.CommandContext(t.Context(), "docker", "build", "-q", "-t", name, "-")

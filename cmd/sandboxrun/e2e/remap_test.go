@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"sandboxrun/runner"
+	"sandboxrun/runner/document"
 )
 
 // An engine with userns-remap: root of a box is nobody on the machine, and the
@@ -27,7 +27,7 @@ func TestAnEngineThatRemapsUsers(t *testing.T) { //nolint:tparallel // one engin
 			task["setup_commands"] = []string{"echo set up > built.txt"}
 			task["acceptance_criteria"] = []any{map[string]any{"command": "test -x new/x && touch judged"}}
 			res, o := rig.execute(task, "--require-tier", "userns")
-			if o.exit != 0 || res.Status != runner.StatusSuccess || res.Box.Tier != "userns" || res.Box.Layout != layout || !res.Box.Cleanup.Complete {
+			if o.exit != 0 || res.Status != document.StatusSuccess || res.Box.Tier != "userns" || res.Box.Layout != layout || !res.Box.Cleanup.Complete {
 				t.Errorf("exit %d, %s %v, box %+v: %s", o.exit, res.Status, codes(res), res.Box, o.stderr)
 			}
 			seen := res.CommandsRun[1].StdoutExcerpt
@@ -45,7 +45,7 @@ func TestAnEngineThatRemapsUsers(t *testing.T) { //nolint:tparallel // one engin
 		rig, repo := daemonRig(t, d), newRepo(t, sample)
 		asNobodyWith(t, rig, repo, strings.TrimPrefix(d.host(), "unix://"))
 		doc, exit := rig.refuse(marshal(t, repo.task("true")))
-		if exit != runner.ExitBridge || !strings.Contains(doc.Error.Message, "remaps users") || doc.Error.Hint == "" {
+		if exit != document.ExitBridge || !strings.Contains(doc.Error.Message, "remaps users") || doc.Error.Hint == "" {
 			t.Errorf("exit %d: %+v", exit, doc.Error)
 		}
 	})

@@ -15,8 +15,10 @@ import (
 	"testing"
 	"time"
 
-	"sandboxrun/agents/agentstest/modelserver"
-	"sandboxrun/runner"
+	"sandboxrun/agents/scripted/modelserver"
+	"sandboxrun/internal/testenv"
+	"sandboxrun/runner/document"
+	"sandboxrun/schemas/closed"
 )
 
 // realKey is what no box, log or result may ever hold.
@@ -36,7 +38,7 @@ type rig struct {
 
 func newRig(t *testing.T) *rig {
 	t.Helper()
-	needEngine(t, agentImage)
+	testenv.Engine(t, agentImage)
 	dir := t.TempDir()
 	r := &rig{t: t, state: filepath.Join(dir, "state"), config: map[string]any{}, timeout: 3 * time.Minute}
 	r.env = []string{
@@ -131,18 +133,18 @@ func (r *rig) run(stdin []byte, args ...string) outcome {
 }
 
 // execute runs a task given on standard input and decodes its result.
-func (r *rig) execute(task map[string]any, flags ...string) (runner.Result, outcome) {
+func (r *rig) execute(task map[string]any, flags ...string) (document.Result, outcome) {
 	r.t.Helper()
 	doc, err := json.Marshal(task)
 	if err != nil {
 		r.t.Fatal(err)
 	}
 	o := r.run(doc, append(append([]string{"execute"}, flags...), "-")...)
-	var res runner.Result
+	var res document.Result
 	if err := json.Unmarshal(o.stdout, &res); err != nil || res.RunID == "" {
 		r.t.Fatalf("no result document (exit %d): %v\nstdout: %.2000s\nstderr: %.4000s", o.exit, err, o.stdout, o.stderr)
 	}
-	if err := runner.ValidateDocument("result", o.stdout); err != nil {
+	if err := closed.Validate("result", o.stdout); err != nil {
 		r.t.Errorf("the result breaks its schema: %v", err)
 	}
 	return res, o
@@ -151,10 +153,10 @@ func (r *rig) execute(task map[string]any, flags ...string) (runner.Result, outc
 // refusal is an error document.
 type refusal struct {
 	Error struct {
-		Type    string          `json:"type"`
-		Message string          `json:"message"`
-		Hint    string          `json:"hint"`
-		Details []runner.Detail `json:"details"`
+		Type    string            `json:"type"`
+		Message string            `json:"message"`
+		Hint    string            `json:"hint"`
+		Details []document.Detail `json:"details"`
 	} `json:"error"`
 }
 
@@ -165,14 +167,14 @@ func (r *rig) refuse(task []byte) (doc refusal, exit int) {
 	if err := json.Unmarshal(o.stdout, &doc); err != nil || doc.Error.Type == "" {
 		r.t.Fatalf("no error document (exit %d): %v\nstdout: %.2000s\nstderr: %.2000s", o.exit, err, o.stdout, o.stderr)
 	}
-	if err := runner.ValidateDocument("error", o.stdout); err != nil {
+	if err := closed.Validate("error", o.stdout); err != nil {
 		r.t.Errorf("the error document breaks its schema: %v", err)
 	}
 	return doc, o.exit
 }
 
 // codes lists the issue codes of a result.
-func codes(res runner.Result) []string {
+func codes(res document.Result) []string {
 	var out []string
 	for _, i := range res.Issues {
 		out = append(out, i.Code)
@@ -181,7 +183,7 @@ func codes(res runner.Result) []string {
 }
 
 // changes lists the changed files of a result and what became of them.
-func changes(res runner.Result) map[string]string {
+func changes(res document.Result) map[string]string {
 	out := map[string]string{}
 	for _, f := range res.FilesChanged {
 		out[f.Path] = f.ChangeType
@@ -189,4 +191,4 @@ func changes(res runner.Result) map[string]string {
 	return out
 }
 
-func hasCode(res runner.Result, code string) bool { return slices.Contains(codes(res), code) }
+func hasCode(res document.Result, code string) bool { return slices.Contains(codes(res), code) }

@@ -12,8 +12,8 @@ import (
 	"strings"
 	"testing"
 
-	"sandboxrun/agents/agentstest/modelserver"
-	"sandboxrun/runner"
+	"sandboxrun/agents/scripted/modelserver"
+	"sandboxrun/runner/document"
 )
 
 // spellings are the forms of a secret that no record may hold, as far as one
@@ -186,8 +186,8 @@ func TestAnAgentsWordsHoldNoSecretAndItsTokenDiesWithTheRun(t *testing.T) {
 // forgedToken has the form of a token and is none.
 var forgedToken = "gh" + "p_" + "w7Kd93nTqLx20VbYpRcE5uJfHs81ZaMgOi6N"
 
-func secretIssues(res runner.Result) []runner.Issue {
-	var out []runner.Issue
+func secretIssues(res document.Result) []document.Issue {
+	var out []document.Issue
 	for _, i := range res.Issues {
 		if i.Code == "secret_in_diff" {
 			out = append(out, i)
@@ -197,9 +197,9 @@ func secretIssues(res runner.Result) []runner.Issue {
 }
 
 // assertNotLanded fails where a run landed something.
-func assertNotLanded(t *testing.T, repo *repo, res runner.Result, o outcome) {
+func assertNotLanded(t *testing.T, repo *repo, res document.Result, o outcome) {
 	t.Helper()
-	if o.exit != 3 || res.Status != runner.StatusPartial || res.Git.Branch != "" || repo.git("for-each-ref", "refs/heads/sandboxrun") != "" {
+	if o.exit != 3 || res.Status != document.StatusPartial || res.Git.Branch != "" || repo.git("for-each-ref", "refs/heads/sandboxrun") != "" {
 		t.Errorf("exit %d, status %s, branch %q, issues %+v", o.exit, res.Status, res.Git.Branch, res.Issues)
 	}
 }
@@ -214,7 +214,7 @@ func TestAKnownSecretInTheChangeNeitherLandsNorBecomesAPatch(t *testing.T) {
 	for _, i := range secretIssues(res) {
 		got[i.Path] = i.Description
 	}
-	for path, want := range map[string]string{"plain.txt": "line 3 holds", "encoded.txt": "line 1 holds", "binary": "byte 2 holds", "name-[redacted:ANTHROPIC_API_KEY]": "its name holds", "link": "line 1 holds"} {
+	for path, want := range map[string]string{"plain.txt": "line 3 holds", "encoded.txt": "line 1 holds", "binary": "byte 1, NUL bytes not counted, holds", "name-[redacted:ANTHROPIC_API_KEY]": "its name holds", "link": "line 1 holds"} {
 		if !strings.HasPrefix(got[path], want) {
 			t.Errorf("%s: %q, want %q", path, got[path], want)
 		}

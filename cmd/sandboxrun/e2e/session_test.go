@@ -10,8 +10,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"sandboxrun/agents/agentstest/modelserver"
-	"sandboxrun/runner"
+	"sandboxrun/agents/scripted/modelserver"
+	"sandboxrun/runner/document"
+	"sandboxrun/runner/state"
 )
 
 // shell is a step of the model that runs one command.
@@ -32,17 +33,17 @@ func sessionTask(r *repo, session, instructions string) map[string]any {
 }
 
 // good runs a task that must succeed.
-func (r *rig) good(task map[string]any, flags ...string) runner.Result {
+func (r *rig) good(task map[string]any, flags ...string) document.Result {
 	r.t.Helper()
 	res, o := r.execute(task, flags...)
-	if o.exit != 0 || res.Status != runner.StatusSuccess {
+	if o.exit != 0 || res.Status != document.StatusSuccess {
 		r.t.Fatalf("exit %d, %s, issues %+v\n%.3000s", o.exit, res.Status, res.Issues, o.stderr)
 	}
 	return res
 }
 
 // session reads a session through the program; ok is false where there is none.
-func (r *rig) session(id string) (view runner.SessionView, ok bool) {
+func (r *rig) session(id string) (view state.SessionView, ok bool) {
 	r.t.Helper()
 	o := r.run(nil, "sessions", "show", "--json", id)
 	if o.exit != 0 {
@@ -77,11 +78,11 @@ func TestAFollowUpRemembersAndGoesOnWithTheFiles(t *testing.T) {
 				{Expect: "SECOND-INSTRUCTION", Text: "Third."},
 			}})
 			first := rig.good(sessionTask(repo, "talk", "FIRST-INSTRUCTION"))
-			if d := cmp.Diff(&runner.SessionResult{ID: "talk", RunIndex: 1}, first.Session); d != "" {
+			if d := cmp.Diff(&document.SessionResult{ID: "talk", RunIndex: 1}, first.Session); d != "" {
 				t.Errorf("session of the first run:\n%s", d)
 			}
 			second := rig.good(sessionTask(repo, "talk", "SECOND-INSTRUCTION"))
-			if d := cmp.Diff(&runner.SessionResult{ID: "talk", RunIndex: 2, Resumed: true}, second.Session); d != "" {
+			if d := cmp.Diff(&document.SessionResult{ID: "talk", RunIndex: 2, Resumed: true}, second.Session); d != "" {
 				t.Errorf("session of the second run:\n%s", d)
 			}
 			third := rig.good(sessionTask(repo, "", "Say a third thing."), "--session", "talk")
@@ -195,7 +196,7 @@ func TestARetryGoesBackInFilesAndConversation(t *testing.T) {
 
 	before = len(srv.Requests())
 	retry := rig.good(sessionTask(repo, "r", "two again"), "--retry", second.RunID)
-	if d := cmp.Diff(&runner.SessionResult{ID: "r", RunIndex: 2, Resumed: true, RetryOf: second.RunID}, retry.Session); d != "" {
+	if d := cmp.Diff(&document.SessionResult{ID: "r", RunIndex: 2, Resumed: true, RetryOf: second.RunID}, retry.Session); d != "" {
 		t.Errorf("session of the retry:\n%s", d)
 	}
 	asked := srv.Requests()[before:]

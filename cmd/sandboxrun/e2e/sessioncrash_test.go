@@ -8,7 +8,7 @@ import (
 	"syscall"
 	"testing"
 
-	"sandboxrun/agents/agentstest/modelserver"
+	"sandboxrun/agents/scripted/modelserver"
 )
 
 // startSession starts a task of a session whose agent then hangs in a command.

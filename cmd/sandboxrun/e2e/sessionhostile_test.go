@@ -5,7 +5,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"sandboxrun/agents/agentstest/modelserver"
+	"sandboxrun/agents/scripted/modelserver"
 )
 
 // The archive of a conversation is the box's word: it may be too large, and it

@@ -5,13 +5,15 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"sandboxrun/internal/testenv"
 )
 
 // TestAShortSoakLosesAndLeaksNothing runs the beginning of what "make soak" does:
 // runners die and boxes vanish while others work, and everything is counted.
 func TestAShortSoakLosesAndLeaksNothing(t *testing.T) {
 	t.Parallel()
-	needEngine(t, agentImage)
+	testenv.Engine(t, agentImage)
 	soak := filepath.Join(t.TempDir(), "soak")
 	if out, err := exec.CommandContext(t.Context(), "go", "build", "-o", soak, "sandboxrun/scripts/soak").CombinedOutput(); err != nil {
 		t.Fatalf("build the soak: %v\n%s", err, out)

@@ -7,7 +7,10 @@ import (
 	"strings"
 	"testing"
 
-	"sandboxrun/runner"
+	"sandboxrun/internal/testenv"
+	"sandboxrun/runner/document"
+	"sandboxrun/runner/plan"
+	"sandboxrun/schemas/closed"
 )
 
 func TestTheTierOfABoxIsInItsResult(t *testing.T) {
@@ -15,7 +18,7 @@ func TestTheTierOfABoxIsInItsResult(t *testing.T) {
 	for runtime, want := range map[string]string{"runc": "runc", "runsc": "runsc"} {
 		t.Run(runtime, func(t *testing.T) {
 			t.Parallel()
-			needRuntime(t, runtime)
+			testenv.Runtime(t, runtime)
 			rig, repo := newRig(t), newRepo(t, sample)
 			res, o := rig.execute(repo.task("echo x > x"), "--runtime", runtime, "--require-tier", want)
 			if o.exit != 0 || res.Box == nil || res.Box.Tier != want {
@@ -27,7 +30,7 @@ func TestTheTierOfABoxIsInItsResult(t *testing.T) {
 
 func TestARunBelowTheRequiredTierIsRefusedBeforeAnythingIsMade(t *testing.T) {
 	t.Parallel()
-	needRuntime(t, "runc")
+	testenv.Runtime(t, "runc")
 	repo := newRepo(t, sample)
 	before := fingerprint(t, repo.dir)
 	for name, set := range map[string]func(r *rig, task map[string]any) []string{
@@ -51,10 +54,10 @@ func TestARunBelowTheRequiredTierIsRefusedBeforeAnythingIsMade(t *testing.T) {
 			if err := json.Unmarshal(o.stdout, &doc); err != nil {
 				t.Fatalf("exit %d: %v\n%s", o.exit, err, o.stdout)
 			}
-			if err := runner.ValidateDocument("error", o.stdout); err != nil {
+			if err := closed.Validate("error", o.stdout); err != nil {
 				t.Error(err)
 			}
-			if o.exit != runner.ExitInput || doc.Error.Type != "invalid_input" || !strings.Contains(doc.Error.Message, "tier runc") ||
+			if o.exit != document.ExitInput || doc.Error.Type != "invalid_input" || !strings.Contains(doc.Error.Message, "tier runc") ||
 				!strings.Contains(doc.Error.Message, "tier runsc is required") || doc.Error.Hint == "" {
 				t.Errorf("exit %d: %+v", o.exit, doc.Error)
 			}
@@ -74,7 +77,7 @@ func TestAPlanNamesTheRequiredTier(t *testing.T) {
 	t.Parallel()
 	rig, repo := newRig(t), newRepo(t, sample)
 	o := rig.run(marshal(t, repo.task("true")), "plan", "--require-tier", "userns", "-")
-	var plan runner.Plan
+	var plan plan.Plan
 	if err := json.Unmarshal(o.stdout, &plan); err != nil || o.exit != 0 || plan.Box.RequireTier != "userns" {
 		t.Errorf("exit %d, %v: %+v", o.exit, err, plan.Box)
 	}

@@ -5,7 +5,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"sandboxrun/runner"
+	"sandboxrun/runner/document"
 )
 
 func TestARunnerThatIsNotRootWorksAndLeavesNothing(t *testing.T) {
@@ -23,7 +23,7 @@ func TestARunnerThatIsNotRootWorksAndLeavesNothing(t *testing.T) {
 	task["acceptance_criteria"] = []any{map[string]any{"command": "test ! -e old.txt && test -f d/e/f && git status --porcelain && touch litter"}}
 	for range 2 { // the second run takes over what the first could not remove
 		res, o := rig.execute(task)
-		if o.exit != 0 || res.Status != runner.StatusSuccess || res.Box.Layout != "overlay" || !res.Box.Cleanup.Complete {
+		if o.exit != 0 || res.Status != document.StatusSuccess || res.Box.Layout != "overlay" || !res.Box.Cleanup.Complete {
 			t.Fatalf("exit %d, %s, layout %s, issues %+v", o.exit, res.Status, res.Box.Layout, res.Issues)
 		}
 		if len(res.FilesChanged) != 3 {

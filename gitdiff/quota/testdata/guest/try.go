@@ -11,6 +11,7 @@ import (
 
 	"sandboxrun/gitdiff"
 	"sandboxrun/gitdiff/quota"
+	"sandboxrun/gitdiff/workspace"
 )
 
 const (
@@ -41,11 +42,11 @@ git -c user.name=t -c user.email=t@localhost commit -q -m base`
 		return err
 	}
 	run := filepath.Join("/tmp/disk/work", layout)
-	spec := gitdiff.WorkspaceSpec{
-		Dir: filepath.Join(run, "agent"), Layout: gitdiff.Layout(layout), Base: base, UID: user, GID: user,
+	spec := workspace.Spec{
+		Dir: filepath.Join(run, "agent"), Layout: workspace.Layout(layout), Base: base, UID: user, GID: user,
 		Growth: quota.Growth{Bytes: megabytes << 20, Files: files},
 	}
-	w, err := objects.Workspace(ctx, spec)
+	w, err := workspace.New(ctx, objects, spec)
 	if err != nil {
 		return err
 	}
@@ -57,13 +58,13 @@ git -c user.name=t -c user.email=t@localhost commit -q -m base`
 	if err := w.Close(); err != nil {
 		return err
 	}
-	if w, err = objects.Workspace(ctx, spec); err != nil { // what it was has no trace
+	if w, err = workspace.New(ctx, objects, spec); err != nil { // what it was has no trace
 		return err
 	}
 	again, now, _ := quota.Of(spec.Dir)
 	say(layout+": the number is free afterwards", want(again == first && now.Bytes < 1<<20, []any{first, again, now}))
 	// As after a crash: the whole run is removed.
-	err = store.RemoveWorkspaces(run)
+	err = workspace.Remove(store, run)
 	if err != nil {
 		return err
 	}
@@ -79,7 +80,7 @@ git -c user.name=t -c user.email=t@localhost commit -q -m base`
 }
 
 // grow lets the box of a workspace do what it can.
-func grow(layout string, w *gitdiff.Workspace) error {
+func grow(layout string, w *workspace.Workspace) error {
 	const dir = "/tmp/merged"
 	m := w.Mount()
 	// The way to a plain tree is the runner's alone: as the engine does, mount it.

@@ -6,16 +6,12 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"os/signal"
-	"syscall"
 
-	"sandboxrun/sandbox/egress"
+	"sandboxrun/sandbox/egress/guest"
 )
 
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, syscall.SIGINT)
-	defer stop()
-	if err := egress.GuestMain(ctx); err != nil {
+	if err := guest.Main(context.Background()); err != nil {
 		fmt.Fprintln(os.Stderr, "guest:", err)
 		os.Exit(1)
 	}

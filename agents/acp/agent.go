@@ -1,0 +1,175 @@
+// Package acp drives agents that speak the Agent Client Protocol: Copilot, Gemini
+// CLI and Qwen Code, each an entry of data with its quirks, and any other by its
+// command line.
+package acp
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"sandboxrun/agents"
+	"sandboxrun/agents/cli"
+	"sandboxrun/sandbox"
+)
+
+// acpProtocol is the Info.Protocol of the agents here.
+const acpProtocol = "Agent Client Protocol"
+
+// agent drives a CLI that speaks the Agent Client Protocol, version 1, on its
+// standard streams: JSON-RPC 2.0, one message a line. It is a peer of
+// conversation, and inside of "running" the turn is in one of these phases:
+//
+//	initialize → session/new ────────────────────────→ [session/set_mode] → session/prompt → end
+//	         └→ session/load → [the replay's end] ──┘                        ↑          │
+//	                                                                          └── again ─┘
+//
+// The turn is clean when the answer to the last session/prompt has stopReason
+// "end_turn", nothing in it or before it says that the model failed (quirks.fault
+// and quirks.verdict know how a CLI says so), and we never stopped it. Every
+// other stop reason, every error of JSON-RPC and a process that leaves before
+// that answer are failures. The exit code is no part of it.
+//
+// The client claims no capability: files and commands stay in the CLI, which
+// asks for permission. What differs between CLIs is in its fields.
+type agent struct {
+	info func() agents.Info
+	// command is the command line and the environment of a turn.
+	command func(t agents.Turn) (argv, env []string)
+	// prepare readies the box before the CLI starts; nil where nothing is to do.
+	prepare func(ctx context.Context, box sandbox.Sandbox, t agents.Turn) error
+	// quirks is what the CLI does in its own way in a turn.
+	quirks func(t agents.Turn) quirks
+}
+
+// quirks is what one CLI does in its own way. The zero value is a CLI that
+// does as the protocol says.
+type quirks struct {
+	model string // what the turn was started with, where the CLI does not say
+	// tool names the tool of a call, which the protocol has no field for; ""
+	// falls back to the kind of the call.
+	tool func(u *sessionUpdate) string
+	// mcp says that a tool is one of an MCP server.
+	mcp func(tool string) bool
+	// titled says that the title of a command's call is its command line.
+	titled bool
+	// noise are methods and kinds of update of its own that mean nothing here.
+	noise []string
+	// noServers keeps the turn's MCP servers out of the session: the CLI got them otherwise.
+	noServers bool
+	// unserved says why the CLI starts none of the turn's MCP servers; "" says that it does.
+	unserved string
+	// loaded is the update that ends the replay of a loaded session; "" says that
+	// the replay is over with the answer to session/load.
+	loaded string
+	// notice reads a chunk of the agent's message that is the CLI's own word.
+	// fresh says that no message of the model is open.
+	notice func(text string, fresh bool) noticeKind
+	// verdict judges the answer to a prompt that says end_turn; nil is clean.
+	verdict func(r promptResult) *turnFault
+	// again says of an error of session/prompt that a connection broke which the
+	// CLI did not try again.
+	again func(e *turnFault) bool
+	// usage reads the tokens of a prompt from its answer.
+	usage func(r promptResult) (agents.Usage, bool)
+	// cumulative says that the usage of a prompt covers the prompts before it.
+	cumulative bool
+	// questions are what a call asks the user, nil for any other. They are keyed
+	// by their number, and so are the answers.
+	questions func(u *sessionUpdate) []agents.Question
+	// stays says that the CLI may not leave when its input ends, and gets a SIGTERM.
+	stays bool
+}
+
+// noticeKind is what a chunk of the CLI's own is.
+type noticeKind int
+
+const (
+	noticeNone   noticeKind = iota // the model's words
+	noticeSilent                   // nothing
+	noticeRemark                   // a remark for people
+	failedChunk                    // the model failed, when nothing follows
+)
+
+// Bounds of a turn.
+const (
+	// maxRepeats bounds how often a prompt is repeated after a broken connection.
+	maxRepeats = 2
+	// maxDenials bounds how often the model is told to go on after a denial.
+	maxDenials = 8
+	// replayGrace is how long the replay of a session may be silent before its end.
+	replayGrace = 20 * time.Second
+	// pidFile holds the process id of a CLI that gets a signal to leave.
+	pidFile = "/tmp/.sandboxrun-agent.pid"
+)
+
+// Info implements Agent.
+func (a agent) Info() agents.Info { return a.info() }
+
+// Run implements Agent.
+func (a agent) Run(ctx context.Context, box sandbox.Sandbox, t agents.Turn, h agents.Host) (agents.Outcome, error) {
+	if err := ctx.Err(); err != nil {
+		return agents.Outcome{End: agents.EndInterrupted, Code: agents.CodeNoResult, SessionID: t.SessionID}, context.Cause(ctx)
+	}
+	turn, err := a.drive(ctx, box, t, h, false)
+	if err != nil {
+		return agents.Outcome{End: agents.EndInterrupted, Code: agents.CodeNoResult, Message: err.Error(), SessionID: t.SessionID}, err
+	}
+	exit, err := turn.Process.Wait()
+	if err == nil && !turn.Stopping() && turn.quirks.unserved == "" {
+		turn.ReportWatched(ctx, box, t.MCP)
+	}
+	return turn.outcome(exit, err, turn.Process.Stderr()), turn.Err(a.info().Binary, err)
+}
+
+// Probe implements Prober: initialize, and the end of the input.
+func (a agent) Probe(ctx context.Context, box sandbox.Sandbox, t agents.Turn) (string, error) {
+	turn, err := a.drive(ctx, box, t, cli.NoHost{}, true)
+	if err != nil {
+		return "", err
+	}
+	exit, err := turn.Process.Wait()
+	if err := turn.Err(a.info().Binary, err); err != nil {
+		return "", err
+	}
+	if turn.version == "" {
+		o := turn.outcome(exit, err, turn.Process.Stderr())
+		return "", fmt.Errorf("probe %s: %s", a.info().Binary, o.Message)
+	}
+	return turn.version, nil
+}
+
+// drive runs a turn until the process has said everything.
+func (a agent) drive(ctx context.Context, box sandbox.Sandbox, t agents.Turn, h agents.Host, probing bool) (*peer, error) {
+	if a.prepare != nil {
+		if err := a.prepare(ctx, box, t); err != nil {
+			return nil, err
+		}
+	}
+	quirks := a.quirks(t)
+	if quirks.unserved == "" {
+		t.MCP = cli.WatchServers(t.MCP) // the protocol does not tell which are connected
+	}
+	argv, env := a.command(t)
+	if quirks.stays {
+		argv = append([]string{"sh", "-c", `umask 077; echo "$$" >"$0"; exec "$@"`, pidFile}, argv...)
+	}
+	turn := newPeer(ctx, cli.NewConversation(cli.Start(ctx, box, argv, env), t, h), quirks)
+	turn.probing = probing
+	if quirks.stays {
+		turn.terminate = func() { terminate(ctx, box) }
+	}
+	turn.Drive(ctx)
+	turn.close()
+	return turn, nil
+}
+
+// terminate tells the CLI by a signal to leave. Where that fails, its box is
+// removed, as with every CLI that stays.
+func terminate(ctx context.Context, box sandbox.Sandbox) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), cli.LingerGrace)
+	defer cancel()
+	var said cli.Tail
+	_, _ = box.Exec(ctx, sandbox.Command{Argv: []string{"sh", "-c", `kill -TERM "$(cat "$0")"`, pidFile}, Stdin: strings.NewReader(""), Stdout: &said, Stderr: &said})
+}

@@ -1,0 +1,207 @@
+package acp
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+	"time"
+
+	"sandboxrun/agents"
+	"sandboxrun/agents/cli"
+
+	acp "github.com/coder/acp-go-sdk"
+)
+
+// peer is one turn of a CLI that speaks ACP.
+type peer struct {
+	*cli.Conversation
+	link      *connection
+	quirks    quirks
+	probing   bool
+	terminate func() // tells a process that stays to leave; nil for none
+	leaving   chan struct{}
+
+	phase    phase
+	session  string
+	model    string
+	version  string
+	planning string // the session's mode for planning
+
+	run    messageRun             // the message that is being said
+	tools  map[string]*toolCall   // calls without a result
+	over   map[string]bool        // calls with one; true for those that were denied
+	open   map[string]openRequest // permission requests, by id
+	prompt promptState
+	repeat int // prompts repeated after a broken connection
+	denied int // prompts made because a denial ended the one before
+
+	total agents.Usage
+	fault *turnFault // why the turn failed
+	clean bool       // the protocol's own end, without an error
+
+}
+
+// phase is where the exchange stands; the doc comment of agent draws them.
+type phase int
+
+const (
+	phaseHello phase = iota
+	phaseOpening
+	phaseReplaying
+	phaseSetting
+	phasePrompting
+	phaseOver
+)
+
+// promptState is what is known of one session/prompt.
+type promptState struct {
+	claim   string
+	failure string       // the CLI's own word that the model failed, while nothing followed
+	refused []string     // reasons of denials after which the model said nothing
+	usage   agents.Usage // summed from what the model's messages carry
+}
+
+func newPeer(ctx context.Context, c *cli.Conversation, q quirks) *peer {
+	t := &peer{
+		Conversation: c, link: newConnection(ctx), quirks: q, session: "", model: q.model,
+		tools: map[string]*toolCall{}, over: map[string]bool{}, open: map[string]openRequest{},
+	}
+	c.Peer = t
+	return t
+}
+
+// close releases the connection when the process has ended.
+func (a *peer) close() {
+	a.flush()
+	a.link.close()
+	if a.leaving != nil {
+		<-a.leaving
+	}
+}
+
+func (a *peer) Hello() {
+	if a.quirks.unserved != "" && len(a.Turn.MCP) > 0 {
+		a.Emit(agents.KindSystemMessage, agents.Message{Text: a.quirks.unserved})
+	}
+	a.call(acp.AgentMethodInitialize, acp.InitializeRequest{
+		ProtocolVersion: acp.ProtocolVersionNumber,
+		ClientInfo:      &acp.Implementation{Name: "sandboxrun", Version: "1"},
+	})
+}
+
+// Line handles one line of the CLI's output.
+func (a *peer) Line(ctx context.Context, text []byte) {
+	m, ok := a.link.read(text)
+	switch {
+	case !ok:
+		a.EmitUnknown(text)
+		if a.link.dead() {
+			a.Stop(cli.StopReason{End: agents.EndFailed, Code: agents.CodeFailed, Message: "the agent's messages cannot be read"})
+		}
+	case m.answers:
+		a.answered(m, text)
+	case m.request:
+		a.requested(ctx, m, text)
+	default:
+		a.notified(m, text)
+	}
+}
+
+// requested handles a request of the CLI. Every request gets an answer.
+func (a *peer) requested(ctx context.Context, m agentMessage, text []byte) {
+	if m.method == acp.ClientMethodSessionRequestPermission {
+		a.permission(ctx, m, text)
+		return
+	}
+	if !slices.Contains(a.quirks.noise, m.method) {
+		a.EmitUnknown(text) // files, terminals: nothing of it was offered
+	}
+	a.write(a.link.answer(m, nil, acp.NewMethodNotFound(m.method)))
+}
+
+// notified handles a notification of the CLI.
+func (a *peer) notified(m agentMessage, text []byte) {
+	if m.method != acp.ClientMethodSessionUpdate {
+		if !slices.Contains(a.quirks.noise, m.method) {
+			a.EmitUnknown(text)
+		}
+		return
+	}
+	var n updateNotification
+	var u sessionUpdate
+	if cli.Decode(m.params, &n) != nil || cli.Decode(n.Update, &u) != nil {
+		a.EmitUnknown(text)
+		return
+	}
+	switch {
+	case a.silent(u.Type) && (a.phase == phaseOpening || n.SessionID == a.session):
+		if a.phase == phaseReplaying && u.Type == a.quirks.loaded {
+			a.set()
+		}
+	case n.SessionID == "" || n.SessionID != a.session:
+		a.EmitUnknown(text)
+	case a.phase == phaseReplaying, a.phase == phaseOpening:
+		// The conversation so far, which the events of its turns hold.
+	default:
+		a.update(u, text)
+	}
+}
+
+// silent says that updates of a kind mean nothing here.
+func (a *peer) silent(kind string) bool {
+	switch kind {
+	case "available_commands_update", "config_option_update", "current_mode_update", "session_info_update":
+		return true
+	}
+	return slices.Contains(a.quirks.noise, kind)
+}
+
+// call makes a request, which answered gets the answer to.
+func (a *peer) call(method string, params any) { a.write(a.link.request(method, params)) }
+
+// write sends what the connection made of a message.
+func (a *peer) write(message json.RawMessage) {
+	if message == nil {
+		a.Stop(cli.StopReason{End: agents.EndFailed, Code: agents.CodeFailed, Message: "a message for the agent cannot be written"})
+		return
+	}
+	a.Send(message)
+}
+
+// Interrupt cancels the prompt. Before there is one, the end of the input says it all.
+func (a *peer) Interrupt() {
+	if a.phase != phasePrompting {
+		a.CloseInput()
+		return
+	}
+	a.write(a.link.notify(acp.AgentMethodSessionCancel, acp.CancelNotification{SessionId: acp.SessionId(a.session)}))
+}
+
+// Patience bounds the wait for the end of a replay.
+func (a *peer) Patience() (time.Duration, bool) { return replayGrace, a.phase == phaseReplaying }
+
+func (a *peer) Overdue() {
+	a.fail(turnFault{issue: agents.CodeFailed, message: "the agent did not finish telling the conversation so far"})
+}
+
+// fail ends a turn that cannot go on, or did not go well.
+func (a *peer) fail(f turnFault) {
+	if a.fault == nil {
+		a.fault = &f
+	}
+	a.end()
+}
+
+// end closes the exchange.
+func (a *peer) end() {
+	a.flush()
+	a.phase = phaseOver
+	a.Finish()
+	if a.terminate != nil && a.leaving == nil {
+		a.leaving = make(chan struct{})
+		go func() {
+			defer close(a.leaving)
+			a.terminate()
+		}()
+	}
+}

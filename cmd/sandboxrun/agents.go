@@ -1,0 +1,184 @@
+package main
+
+import (
+	"fmt"
+	"os/exec"
+	"strings"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"sandboxrun/agents"
+	"sandboxrun/cmd/sandboxrun/render"
+	"sandboxrun/internal/wire"
+	"sandboxrun/runner/config"
+	"sandboxrun/runner/document"
+)
+
+// agentView is what agents list and agents show print.
+type agentView struct {
+	Name      string      `json:"name"`
+	Executor  string      `json:"executor"`
+	Title     string      `json:"title"`
+	Package   string      `json:"package"`
+	Version   string      `json:"version"`   // pinned: what "image build" installs
+	Providers []string    `json:"providers"` // of the configuration, the preferred first
+	Wires     []wire.Wire `json:"wires"`     // model APIs it can speak, likewise
+	Provider  string      `json:"provider"`  // the one that would be used, "" for none
+	Secrets   []string    `json:"secrets"`   // environment variables a key usually lives in
+	KeySet    bool        `json:"key_set"`   // a key is configured for the provider
+	Variants  []string    `json:"variants"`
+	MCPPath   string      `json:"mcp_path"` // below HOME
+	MCPKey    string      `json:"mcp_key"`
+	Setup     string      `json:"setup"`
+
+	Availability agents.Availability `json:"availability"` // of the program itself on this host
+}
+
+func (p *program) agentsCommand() *cli.Command {
+	return &cli.Command{
+		Name:  "agents",
+		Usage: "list the agents this program can drive",
+		Subcommands: []*cli.Command{
+			{
+				Name:  "list",
+				Usage: "list every agent",
+				Description: `Examples:
+   sandboxrun agents list
+   sandboxrun agents list --json`,
+				Flags:  []cli.Flag{jsonFlag},
+				Action: p.agentsList,
+			},
+			{
+				Name:      "show",
+				Usage:     "show one agent and how to get it ready",
+				ArgsUsage: "AGENT",
+				Description: `Examples:
+   sandboxrun agents show claude`,
+				Flags:  []cli.Flag{jsonFlag},
+				Action: p.agentsShow,
+			},
+			{
+				Name:      "setup",
+				Usage:     "say what is missing before agents can work, and how to get it",
+				ArgsUsage: "[AGENT…]",
+				Description: `Examples:
+   sandboxrun agents setup
+   sandboxrun agents setup codex`,
+				Action: p.agentsSetup,
+			},
+			p.agentsCheckCommand(),
+		},
+	}
+}
+
+func (p *program) agentsList(c *cli.Context) error {
+	cfg, err := p.config()
+	if err != nil {
+		return err
+	}
+	views := []agentView{}
+	rows := [][]string{}
+	for _, a := range agents.All() {
+		v := p.viewAgent(cfg, a.Info())
+		views = append(views, v)
+		rows = append(rows, []string{v.Name, v.Title, v.Version, orDash(v.Provider), yesNo(v.KeySet), string(v.Availability.Status)})
+	}
+	if c.Bool(jsonFlag.Name) {
+		return p.printJSON(views)
+	}
+	return render.Table(p.stdout, []string{"AGENT", "TITLE", "VERSION", "PROVIDER", "KEY", "ON THIS HOST"}, rows)
+}
+
+func (p *program) agentsShow(c *cli.Context) error {
+	name, err := oneArgument(c, "AGENT")
+	if err != nil {
+		return err
+	}
+	a, ok := agents.Lookup(name)
+	if !ok {
+		return &document.InputError{Message: fmt.Sprintf("no agent is called %q", name), Hint: "sandboxrun agents list"}
+	}
+	cfg, err := p.config()
+	if err != nil {
+		return err
+	}
+	v := p.viewAgent(cfg, a.Info())
+	if c.Bool(jsonFlag.Name) {
+		return p.printJSON(v)
+	}
+	last := ""
+	if v.Availability.LastLogin != nil {
+		last = ", last login " + v.Availability.LastLogin.Format(time.RFC3339)
+	}
+	_, err = fmt.Fprintf(p.stdout, "%s (%s, executor %s)\npackage   %s %s\nprovider  %s, key set: %s\nproviders %s\nkeys      %s\nvariants  %s\nmcp       ~/%s, %s\nhost      %s%s\nsetup     %s\n",
+		v.Title, v.Name, v.Executor, v.Package, v.Version, orDash(v.Provider), yesNo(v.KeySet), strings.Join(v.Providers, ", "), strings.Join(v.Secrets, ", "),
+		strings.Join(v.Variants, ", "), v.MCPPath, v.MCPKey, v.Availability.Status, last, v.Setup)
+	return err
+}
+
+// agentsSetup tells for each agent what is missing; nothing when it is ready.
+func (p *program) agentsSetup(c *cli.Context) error {
+	cfg, err := p.config()
+	if err != nil {
+		return err
+	}
+	chosen, err := chooseAgents(c.Args().Slice())
+	if err != nil {
+		return err
+	}
+	for _, info := range chosen {
+		v := p.viewAgent(cfg, info)
+		state := "ready"
+		if !v.KeySet {
+			state = "needs a key: " + v.Setup
+		}
+		if _, err := fmt.Fprintf(p.stdout, "%-9s %s\n", v.Name, state); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// viewAgent tells whether a key is there; what it is never leaves the runner.
+func (p *program) viewAgent(cfg config.Config, i agents.Info) agentView {
+	v := agentView{
+		Name: i.Name, Executor: i.Executor, Title: i.Title, Package: i.Package, Version: i.Version,
+		Providers: i.Providers, Wires: i.Wires, Secrets: i.Secrets, Variants: cfg.Profiles.Variants(i), MCPPath: i.MCPPath, MCPKey: i.MCPKey, Setup: i.Setup,
+		Availability: agents.Available(i, p.getenv("HOME"), p.getenv, func(program string) bool {
+			_, err := exec.LookPath(program)
+			return err == nil
+		}),
+	}
+	if provider, _, err := cfg.ProviderFor(i.Providers, i.Wires); err == nil {
+		v.Provider = provider
+		_, err := cfg.Key(provider, p.getenv)
+		v.KeySet = err == nil
+	}
+	return v
+}
+
+func orDash(s string) string {
+	if s == "" {
+		return "-"
+	}
+	return s
+}
+
+func yesNo(b bool) string {
+	if b {
+		return "yes"
+	}
+	return "no"
+}
+
+// oneArgument returns the only positional argument of a command.
+func oneArgument(c *cli.Context, what string) (string, error) {
+	if c.NArg() != 1 || c.Args().First() == "" {
+		return "", &document.InputError{
+			Message: fmt.Sprintf("needs exactly one argument %s, got %d", what, c.NArg()),
+			Hint:    "see \"" + c.Command.HelpName + " --help\"",
+		}
+	}
+	return c.Args().First(), nil
+}

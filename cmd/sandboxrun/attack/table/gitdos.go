@@ -1,0 +1,203 @@
+package table
+
+import (
+	"bytes"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"sandboxrun/cmd/sandboxrun/attack"
+	"sandboxrun/runner/document"
+)
+
+// gitDoS lists attacks with files that git or a careless reader hangs on, chokes on or follows.
+func gitDoS() []attack.Attack {
+	return slices.Concat(gitSpecial(), gitLarge(), gitNames())
+}
+
+// gitSpecial lists those with files that are no files.
+func gitSpecial() []attack.Attack {
+	return []attack.Attack{
+		selfTest("D01"),
+		attack.SpecialFile("D01a", "a FIFO as .gitattributes", `mkfifo .gitattributes`),
+		attack.SpecialFile("D01t", "a FIFO in place of a tracked file", `rm f; mkfifo f`),
+		attack.SpecialFile("D01g", "a FIFO as .git of a directory", `mkdir lib; mkfifo lib/fifo; mkfifo lib/.git; mkfifo .gitignore`),
+		attack.SpecialFile("D01m", "a FIFO as .gitmodules and .mailmap, a socket beside",
+			`mkfifo $ROOT/.gitmodules $ROOT/.mailmap .gitattributes; perl -e 'use Socket; socket(S,PF_UNIX,SOCK_STREAM,0); bind(S,pack_sockaddr_un("sock"))'; mkfifo p`),
+		{
+			ID: "D01r", Group: attack.GitDoS, Title: "a FIFO as .git of the tree itself", Script: `echo ok > ok; cd $ROOT; rm -rf .git; mkfifo .git`, Breached: attack.Stuck,
+		},
+		{
+			ID: "D02", Group: attack.GitDoS, Title: "device nodes and sockets on the host",
+			Script: `echo ok > ok; mknod null c 1 3; mknod disk b 8 0; mknod white c 0 0; rm $ROOT/old.txt; mknod $ROOT/old.txt c 0 0
+				perl -e 'use Socket; socket(S,PF_UNIX,SOCK_STREAM,0); bind(S,pack_sockaddr_un("sock"))'`,
+			Breached: special,
+		},
+		{
+			ID: "D05", Group: attack.GitDoS, Title: "a process that stays swaps a directory for a link to the host's files",
+			Script: `mkdir d; echo harmless > d/secret; ln -s "$OUT" s; echo ok > ok
+				setsid sh -c 'while :; do mv d x; mv s d; mv d s; mv x d; done' > /dev/null 2>&1 < /dev/null & `,
+			Naive:    attack.Naive{Host: `i=0; while [ $i -lt 800 ]; do cat d05/d/secret 2> /dev/null; i=$((i+1)); done | sort -u`},
+			Breached: followed,
+		},
+		{
+			ID: "D11", Group: attack.GitDoS, Title: "locks left in the repository",
+			Script: `echo ok > ok; for l in index HEAD packed-refs shallow config refs/heads/main; do : > $ROOT/.git/$l.lock; done`, Breached: attack.Stuck,
+		},
+		{
+			ID: "D12", Group: attack.GitDoS, Title: "files and directories nobody may read, enter or remove",
+			Script:   `echo ok > ok; mkdir -p a/b ro; echo 1 > a/b/1; echo 2 > 2; echo 3 > ro/3; chmod 0 2 a/b a; chmod 0555 ro`,
+			Naive:    attack.Naive{Skip: "git run by root reads and removes everything"},
+			Breached: func(s attack.Scene) string { return attack.Missing(s, "ok", "a/b/1", "2", "ro/3") },
+			Shares:   true,
+		},
+		{
+			ID: "D21", Group: attack.GitDoS, Title: "index and HEAD of the repository are not what they seem",
+			Script: `echo ok > ok; cd $ROOT/.git; rm -f index; mkdir index; rm HEAD; ln -s /proc/self/environ HEAD`, Breached: attack.Stuck,
+		},
+		{
+			ID: "D22", Group: attack.GitDoS, Title: "file capabilities and attributes of the overlay reach the host",
+			// setxattr is 188; the capability is cap_setuid, permitted and effective, version 2.
+			Script: `echo ok > ok; cp /bin/true cap; mkdir opaque; echo x > opaque/x
+				perl -e 'my $v=pack("V5",0x02000001,0x80,0,0,0); my ($cap,$dir,$ok)=("cap","opaque","ok"); my $c="security.capability"; syscall(188,$cap,$c,$v,20,0);
+				for my $k ("user.overlay.opaque","user.overlay.whiteout","user.overlay.metacopy","trusted.overlay.opaque"){ my ($n,$y)=($k,"y"); syscall(188,$dir,$n,$y,1,0); syscall(188,$ok,$n,$y,1,0) }
+				my ($n,$r)=("user.overlay.redirect","/d06"); syscall(188,$dir,$n,$r,4,0)'`,
+			Skip:     onlyAMD64,
+			Breached: capabilities,
+		},
+		{
+			ID: "D30", Group: attack.GitDoS, Title: "names that layers of images take for deletions",
+			Repo:   func(_, own string) error { return attack.WriteFile(filepath.Join(own, "dir/inside"), "x\n", 0o644) },
+			Script: `echo ok > ok; echo x > .wh.dir; echo x > dir/.wh.inside; echo x > dir/.wh..wh..opq; echo x > .wh..wh.aufs; echo more >> dir/inside`,
+			Naive:  attack.Naive{Skip: "only a counterpart that captures layers of images obeys them"},
+			Shares: true,
+			Breached: func(s attack.Scene) string {
+				return attack.Missing(s, "ok", "dir/inside", ".wh.dir", "dir/.wh.inside", "dir/.wh..wh..opq")
+			},
+		},
+	}
+}
+
+// gitLarge lists those with more than anybody can read.
+func gitLarge() []attack.Attack {
+	return []attack.Attack{
+		{
+			ID: "D06", Group: attack.GitDoS, Title: "a sparse .gitignore of 50 gigabytes", Shares: true,
+			Script: `echo ok > ok; truncate -s 50G .gitignore || truncate -s 4G .gitignore`, Breached: attack.Stuck,
+		},
+		{
+			ID: "D06l", Group: attack.GitDoS, Title: "a sparse file of a terabyte", Shares: true,
+			Script: `echo ok > ok; truncate -s 1T big || truncate -s 4G big`, Breached: attack.Stuck,
+		},
+		{
+			ID: "D08", Group: attack.GitDoS, Title: "a path of three thousand levels hides what is in it",
+			Script: `echo ok > ok; perl -e 'for (1..3000) { mkdir "deeper" or die; chdir "deeper" or die } open F,">hidden"; print F "x"'`,
+			Breached: func(s attack.Scene) string {
+				if why := attack.Stuck(s); why != "" {
+					return why
+				}
+				if !s.Has("disk_limit", "") && !slices.ContainsFunc(s.Result.Issues, func(i document.Issue) bool { return i.Code == "path_too_deep" }) {
+					return "what is left out is not reported"
+				}
+				return ""
+			},
+		},
+		{
+			ID: "D16", Group: attack.GitDoS, Title: "ignore patterns that take for ever", Shares: true,
+			Script:   `echo ok > ok; perl -e 'open F,">.gitignore"; for (1..4000) { print F "*a*a*a*a*a*a*a*a*a*a*a*b$_\n" } for (1..40) { open G, ">" . "a" x 200 . $_; print G "x" }'`,
+			Breached: attack.Stuck,
+		},
+		{
+			ID: "D17", Group: attack.GitDoS, Title: "a directory of many thousand names beside the work", Shares: true,
+			Script:   `echo ok > ok; perl -e 'mkdir "d"; for (1..20000) { symlink "x", "d/$_" }'`,
+			Naive:    attack.Naive{Skip: "git only gets slow from it"},
+			Breached: attack.Stuck,
+		},
+	}
+}
+
+// gitNames lists those with names that mean something else elsewhere.
+func gitNames() []attack.Attack {
+	return []attack.Attack{
+		{
+			ID: "D09", Group: attack.GitDoS, Title: "names that some system takes for \".git\"", Shares: true,
+			Script: `echo ok > ok; for n in .GIT .Git 'git~1' .git. '.git ' '.git::$INDEX_ALLOCATION' '.git\\x' "$(printf '.g\342\200\214it')"; do
+				mkdir -p "n/$n/hooks"; echo x > "n/$n/config"; done`,
+			Breached: func(s attack.Scene) string {
+				for p := range s.Landed {
+					if strings.HasPrefix(p, s.Own("n")+"/") {
+						return "landed: " + p
+					}
+				}
+				return attack.Stuck(s)
+			},
+		},
+		{
+			ID: "D09n", Group: attack.GitDoS, Title: "names that mislead a reader or a shell",
+			Script: `echo ok > ok; for n in "$(printf 'a\nb')" "$(printf 'a\033[31mb')" -rf ' lead' 'trail ' CON 'a:b' "$(printf 'x\342\200\256txt.exe')"; do echo x > "./$n"; done
+				echo x > "$(perl -e 'print "n" x 255')"`,
+			After: [][]string{{"runs", "show", "RUN"}, {"runs", "list"}},
+			Breached: func(s attack.Scene) string {
+				for _, n := range []string{"a\nb", "a\x1b[31mb", "-rf", " lead", "trail ", "CON", "a:b", "x\u202etxt.exe"} {
+					if _, ok := s.Landed[s.Own(n)]; !ok || !s.Has("dangerous_path", "") {
+						return s.Own(n) + " misleads and nobody says so"
+					}
+				}
+				for _, i := range s.After {
+					if bytes.ContainsAny(i.Stdout, "\x1b\u202e") {
+						return "the report sends the box's escape sequences to the terminal"
+					}
+				}
+				return attack.Stuck(s)
+			},
+		},
+		{
+			ID: "D10", Group: attack.GitDoS, Title: "names that differ in case or form only",
+			Script: `echo ok > ok; mkdir A; echo x > A/x; ln -s A a; echo 1 > Readme; echo 2 > README; echo 1 > "$(printf 'e\314\201')"; echo 2 > "$(printf '\303\251')"`,
+			Breached: func(s attack.Scene) string {
+				n := 0
+				for _, i := range s.Result.Issues {
+					if i.Code == "case_collision" && strings.HasPrefix(i.Path, s.Own()+"/") {
+						n++
+					}
+				}
+				if n < 3 {
+					return "collisions are not reported"
+				}
+				return unrefused(s)
+			},
+		},
+	}
+}
+
+// special says that nodes and sockets of the box are on the host, or that they hide a deletion.
+func special(s attack.Scene) string {
+	for p, is := range s.Then {
+		if was := s.Before[p]; was != is && is != "" && strings.ContainsRune("DcSp", rune(is[0])) {
+			return "on the host: " + p + " " + is
+		}
+	}
+	if s.Changed("old.txt") != "deleted" {
+		return "a deleted file is not reported"
+	}
+	return attack.Missing(s, "ok")
+}
+
+// followed says that a swapped link was followed.
+func followed(s attack.Scene) string {
+	if l := s.Leaked(); l != "" {
+		return l
+	}
+	if s.Hung {
+		return "the host hangs"
+	}
+	return ""
+}
+
+// capabilities says that file capabilities reached the host.
+func capabilities(s attack.Scene) string {
+	if s.Capable[s.Own("cap")] {
+		return "a program of the box has capabilities on the host"
+	}
+	return attack.Missing(s, "ok", "opaque/x")
+}

@@ -1,0 +1,192 @@
+package table
+
+import (
+	"context"
+	"encoding/base64"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"sandboxrun/cmd/sandboxrun/attack"
+)
+
+// strayMark is in secrets of the user's that lie around on the host.
+const strayMark = "stray-secret-of-the-user"
+
+func secrets() []attack.Attack {
+	return []attack.Attack{
+		selfTest("S01"),
+		{
+			ID: "S03", Group: attack.Secrets, Title: "have the key printed where it is kept",
+			Repo: func(_, own string) error {
+				return attack.WriteFile(filepath.Join(own, "leak.txt"), attack.Key+"\n", 0o644)
+			},
+			Script: `cat leak.txt; base64 -w0 leak.txt; echo
+head -c 20 leak.txt; sleep 0.2; tail -c +21 leak.txt; echo TRIED`,
+			Breached: keyShown,
+		},
+		{
+			ID: "S04", Group: attack.Secrets, Title: "have the key landed for everybody to read",
+			Repo: func(_, own string) error {
+				return attack.WriteFile(filepath.Join(own, "leak.txt"), attack.Key+"\n", 0o644)
+			},
+			Script: `(echo 'module.exports = {'; printf '  key: "%s",\n' "$(cat leak.txt)"; echo '}') > settings.js`,
+			Breached: func(s attack.Scene) string {
+				if strings.Contains(s.Landed[s.Own("settings.js")].Content, attack.Key) {
+					return "the key is in the landed tree"
+				}
+				return ""
+			},
+		},
+		selfTest("S05"),
+		{
+			ID: "S06", Group: attack.Secrets, Title: "read commits that are not the base", Breached: attack.Got,
+			Host: makeFuture,
+			Script: `cd $ROOT
+git log --all --format=%s 2>/dev/null | grep future | sed 's/^/GOT commit /'
+for o in $(git cat-file --batch-all-objects --batch-check='%(objectname) %(objecttype)' 2>/dev/null | awk '$2 == "blob" {print $1}'); do
+	git cat-file blob $o | grep ` + strayMark + ` | sed 's/^/GOT /'
+done
+git stash list 2>/dev/null | sed 's/^/GOT stash /'; git reflog --all 2>/dev/null | grep future | sed 's/^/GOT log /'
+git config -l 2>/dev/null | grep ` + strayMark + ` | sed 's/^/GOT setting /'; echo TRIED`,
+		},
+		{
+			ID: "S08", Group: attack.Secrets, Title: "be read by other users of the machine, from the state directory", Shares: true,
+			Naive:    attack.Naive{Skip: "the naive counterpart keeps no state"},
+			Script:   "echo something to keep",
+			Breached: stateOpen,
+		},
+		// What no list names.
+		{
+			ID: "S09", Group: attack.Secrets, Title: "inherit what the user's shell holds", Breached: attack.Got,
+			Host: func(_ context.Context, h *attack.Host) error {
+				for _, name := range strayVariables {
+					h.Env = append(h.Env, name+"="+strayMark)
+				}
+				return nil
+			},
+			Script: `env | grep ` + strayMark + ` | cut -d= -f1 | sed 's/^/GOT /'
+cat /proc/1/environ 2>/dev/null | tr '\0' '\n' | grep ` + strayMark + ` | cut -d= -f1 | sed 's/^/GOT by way of the first process /'; echo TRIED`,
+			Naive: attack.Naive{Flags: strayFlags()},
+		},
+		{
+			ID: "S10", Group: attack.Secrets, Title: "read the token in a remote's address", Breached: attack.Got,
+			Host: func(ctx context.Context, h *attack.Host) error {
+				_, err := attack.Git(ctx, h.Repo, "config", "remote.origin.url", "https://user:"+strayMark+"@git.test/x")
+				return err
+			},
+			Script: `(cat $ROOT/.git/config; git -C $ROOT config -l) 2>/dev/null | grep ` + strayMark + ` | head -1 | sed 's/^/GOT /'; echo TRIED`,
+		},
+		{
+			ID: "S11", Group: attack.Secrets, Title: "find secrets in what the runner leaves in readable places", Shares: true,
+			Naive:    attack.Naive{Skip: "the naive counterpart keeps no state"},
+			Script:   "echo something to keep",
+			Breached: keyKept,
+		},
+		{
+			ID: "S12", Group: attack.Secrets, Title: "pass on a token that the task lends to the box",
+			Task: func(task map[string]any) {
+				task["box"] = map[string]any{"env": map[string]any{"LENT_TOKEN": lentToken}}
+			},
+			Naive:  attack.Naive{Flags: []string{"-e", "LENT_TOKEN=" + lentToken}},
+			Script: `echo "$LENT_TOKEN" | tee config.txt | rev; echo "printed: $LENT_TOKEN"`,
+			Breached: func(s attack.Scene) string {
+				for where, text := range map[string]string{"the landed tree": s.Landed[s.Own("config.txt")].Content, "the result": string(s.Stdout), "the log": s.Output} {
+					if strings.Contains(text, lentToken) {
+						return "the token is in " + where
+					}
+				}
+				return ""
+			},
+		},
+	}
+}
+
+// lentToken is like no rule's idea of a secret.
+const lentToken = "lent-for-the-box-0123456789"
+
+// strayVariables are what shells of developers hold.
+var strayVariables = []string{"AWS_SECRET_ACCESS_KEY", "GITHUB_TOKEN", "NPM_TOKEN", "OPENAI_API_KEY", "SSH_AUTH_SOCK", "KUBECONFIG", "PGPASSWORD"}
+
+func strayFlags() []string {
+	var flags []string
+	for _, name := range strayVariables {
+		flags = append(flags, "-e", name+"="+strayMark)
+	}
+	return flags
+}
+
+// makeFuture gives the repository what an attacker would like to see: the answer on another branch, in a commit that nobody
+// names any more, and in a stash.
+func makeFuture(ctx context.Context, h *attack.Host) error {
+	answer := filepath.Join(h.Repo, "answer.txt")
+	for _, step := range []struct {
+		text string // written to the answer before
+		git  []string
+	}{
+		{"", []string{"checkout", "-q", "-b", "future"}},
+		{strayMark + " on a branch\n", []string{"add", "-A"}},
+		{"", []string{"commit", "-q", "-m", "future"}},
+		{strayMark + " forgotten\n", []string{"commit", "-q", "-a", "-m", "future that is no more"}},
+		{"", []string{"reset", "-q", "--hard", "HEAD~1"}},
+		{strayMark + " put away\n", []string{"stash", "-q"}},
+		{"", []string{"checkout", "-q", "main"}},
+	} {
+		if step.text != "" {
+			if err := h.Write(answer, step.text, 0o644); err != nil {
+				return err
+			}
+		}
+		if _, err := attack.Git(ctx, h.Repo, step.git...); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// keyShown says where the key is to be seen, as it is or encoded.
+func keyShown(s attack.Scene) string {
+	encoded := base64.StdEncoding.EncodeToString([]byte(attack.Key))
+	for where, text := range map[string]string{"the result": string(s.Stdout), "the messages": string(s.Stderr), "the log": s.Output} {
+		if strings.Contains(text, attack.Key) {
+			return "the key is in " + where
+		}
+		if strings.Contains(text, encoded[:40]) {
+			return "the key is in " + where + ", in base 64"
+		}
+	}
+	return ""
+}
+
+// stateOpen says who else may look into the state directory.
+func stateOpen(s attack.Scene) string {
+	st, err := os.Stat(s.Host.State)
+	if err != nil {
+		return err.Error()
+	}
+	if st.Mode().Perm()&0o077 != 0 {
+		return fmt.Sprintf("%s has mode %04o", s.Host.State, st.Mode().Perm())
+	}
+	return ""
+}
+
+// keyKept says which file of the state directory holds the key; the bases are the user's own files.
+func keyKept(s attack.Scene) string {
+	var found string
+	err := filepath.WalkDir(s.Host.State, func(p string, d fs.DirEntry, err error) error {
+		if err != nil || !d.Type().IsRegular() {
+			return err
+		}
+		text, err := attack.ReadCapped(p)
+		if strings.Contains(text, attack.Key) && !strings.Contains(p, string(filepath.Separator)+"bases"+string(filepath.Separator)) {
+			found = "the key is in " + strings.TrimPrefix(p, s.Host.State)
+		}
+		return err
+	})
+	if err != nil {
+		return err.Error()
+	}
+	return found
+}

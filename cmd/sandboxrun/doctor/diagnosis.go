@@ -1,0 +1,110 @@
+// Package doctor inspects this machine: each check says what works, what should
+// be known, and what a person can do.
+package doctor
+
+import (
+	"context"
+	"fmt"
+	"time"
+)
+
+// checkBound is how long one check of doctor may take.
+const checkBound = 60 * time.Second
+
+// Level is how a check ended.
+type Level string
+
+// The levels.
+const (
+	LevelPass    Level = "PASS"
+	LevelCaution Level = "CAUTION" // works, and something about it should be known
+	LevelFail    Level = "FAIL"    // tasks cannot run
+)
+
+// Finding is the answer of one check. Hint says what a person can do, "" for
+// nothing.
+type Finding struct {
+	Name    string `json:"name"`
+	Level   Level  `json:"level"`
+	Message string `json:"message"`
+	Hint    string `json:"hint,omitempty"`
+}
+
+// Pass is a finding that all is well.
+func Pass(format string, args ...any) Finding {
+	return Finding{Level: LevelPass, Message: fmt.Sprintf(format, args...)}
+}
+
+// Caution is a finding that should be known.
+func Caution(hint, format string, args ...any) Finding {
+	return Finding{Level: LevelCaution, Message: fmt.Sprintf(format, args...), Hint: hint}
+}
+
+// Fail is a finding with which tasks cannot run.
+func Fail(hint, format string, args ...any) Finding {
+	return Finding{Level: LevelFail, Message: fmt.Sprintf(format, args...), Hint: hint}
+}
+
+// check is one thing doctor inspects. Checks that need the engine are left out
+// when it does not answer: one FAIL says so already.
+type check struct {
+	name   string
+	engine bool
+	run    func(context.Context, *Examination) Finding
+}
+
+// checks is everything doctor inspects, in the order it is reported.
+var checks = []check{
+	{"program", false, checkProgram},
+	{"configuration", false, checkConfiguration},
+	{"state directory", false, checkState},
+	{"disk space", false, checkDisk},
+	{"crashed runs", false, checkCrashed},
+	{"engine", false, checkEngine},
+	{"engine API", true, checkAPI},
+	{"engine platform", true, checkPlatform},
+	{"engine socket", true, checkSocket},
+	{"engine components", true, checkComponents},
+	{"cgroups", true, checkCgroups},
+	{"seccomp", true, checkSeccomp},
+	{"user namespaces", true, checkUserNamespaces},
+	{"security modules", true, checkSecurityModules},
+	{"sandbox runtime", true, checkRuntimes},
+	{"isolation tier", true, checkTier},
+	{"storage", true, checkStorage},
+	{"restarts", true, checkRestarts},
+	{"agent image", true, checkImage},
+	{"workspace", true, checkWorkspace},
+	{"keys", false, checkKeys},
+	{"certificates", false, checkCertificates},
+}
+
+// Diagnosis is the document that doctor --json prints.
+type Diagnosis struct {
+	OK     bool      `json:"ok"` // no check failed
+	Checks []Finding `json:"checks"`
+}
+
+// Diagnose runs every check under its bound.
+func Diagnose(ctx context.Context, x *Examination) Diagnosis {
+	d := Diagnosis{OK: true, Checks: []Finding{}}
+	for _, c := range checks {
+		if c.engine && x.EngineErr(ctx) != nil || ctx.Err() != nil {
+			continue
+		}
+		cctx, cancel := context.WithTimeoutCause(ctx, checkBound, fmt.Errorf("no answer within %s", checkBound))
+		f := c.run(cctx, x)
+		cancel()
+		f.Name = c.name
+		d.Add(f)
+	}
+	return d
+}
+
+// Add records how checks ended.
+func (d *Diagnosis) Add(found ...Finding) {
+	for _, f := range found {
+		d.Checks = append(d.Checks, f)
+		d.OK = d.OK && f.Level != LevelFail
+	}
+}

@@ -1,0 +1,98 @@
+package doctor
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"sandboxrun/cmd/sandboxrun/guest"
+	"sandboxrun/runner"
+	"sandboxrun/sandbox"
+)
+
+// trialGuest is where the trial box finds this program.
+const trialGuest = "/.sandboxrun/guest"
+
+// closeBound is how long the removal of the trial box may take.
+const closeBound = 10 * time.Second
+
+// checkWorkspace opens one small box on an overlay and writes a file in it,
+// because no answer of an engine says whether it can mount one.
+func checkWorkspace(ctx context.Context, x *Examination) Finding {
+	if x.StateErr != nil || x.ConfigErr != nil {
+		return Caution("", "not tried: no state directory or no configuration")
+	}
+	image := x.Config.Box.Image
+	if _, err := x.Engine.Image(ctx, image); err != nil {
+		return Caution("sandboxrun image build", "not tried: %v", err)
+	}
+	binary, err := guest.Binary()
+	if err != nil {
+		return Fail("make build", "not tried: %v", err)
+	}
+	dir, err := os.MkdirTemp(x.State.Dir(), "doctor-")
+	if err != nil {
+		return Fail("", "%v", err)
+	}
+	took, err := trial(ctx, x, image, binary, dir)
+	if rerr := os.RemoveAll(dir); err == nil {
+		err = rerr
+	}
+	switch {
+	case errors.Is(err, sandbox.ErrOverlayUnsupported):
+		return Caution("tasks on large repositories start slower; results are the same",
+			"copy: every task gets a full copy of its tree, because this engine mounts no overlay here (%v)", err)
+	case err != nil:
+		return Fail("see \"sandboxrun doctor --json\" and the engine's log", "a small box did not work: %v", err)
+	}
+	return Pass("overlay: a box was opened, used and removed in %.1f s", took.Seconds())
+}
+
+// trial opens a box on an overlay in dir, writes a file through it and looks
+// for the file in the upper layer.
+func trial(ctx context.Context, x *Examination, image, binary, dir string) (took time.Duration, err error) {
+	began := time.Now()
+	owner, err := runner.TreeUser(x.info)
+	if err != nil {
+		return 0, err
+	}
+	layer := func(name string) string { return filepath.Join(dir, name) }
+	for _, name := range []string{"lower", "upper", "work"} {
+		if err := errors.Join(os.Mkdir(layer(name), 0o700), os.Chown(layer(name), owner.UID, owner.GID)); err != nil {
+			return 0, err
+		}
+	}
+	box, err := x.Engine.Open(ctx, sandbox.Spec{
+		Owner: x.State.Owner(fmt.Sprintf("doctor%d", os.Getpid())), Role: "trial", Image: image,
+		Runtime: x.Config.Box.Runtime, User: runner.BoxUser(),
+		Tree:  sandbox.Tree{Lower: []string{layer("lower")}, Upper: layer("upper"), Work: layer("work")},
+		Binds: []sandbox.Bind{{Source: binary, Target: trialGuest}},
+		Guest: []string{trialGuest, guest.Command},
+	})
+	if err != nil {
+		return 0, err
+	}
+	defer func() {
+		cctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), closeBound)
+		defer cancel()
+		err = errors.Join(err, box.Close(cctx))
+	}()
+	var stderr bytes.Buffer
+	exit, err := box.Exec(ctx, sandbox.Command{
+		Argv: []string{"/bin/sh", "-c", "echo written > file && cat file"}, Stderr: &stderr,
+	})
+	if err != nil {
+		return 0, err
+	}
+	if exit.Code != 0 {
+		return 0, fmt.Errorf("writing a file in the box exited with %d: %.200s", exit.Code, stderr.String())
+	}
+	if _, err := os.Stat(filepath.Join(layer("upper"), "file")); err != nil {
+		return 0, fmt.Errorf("a file written in the box did not arrive in its layer: %w", err)
+	}
+	return time.Since(began), nil
+}

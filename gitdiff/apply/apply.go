@@ -1,0 +1,181 @@
+// Package apply brings a change into the files of the user's working tree.
+//
+// A change is written below the working tree alone, and never into a git directory. Every directory on the way to a file
+// is opened by itself, without following a link, and compared with the git directories by device and inode; the file
+// is read, made and renamed relative to that open directory.
+package apply
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path"
+	"slices"
+
+	"github.com/go-git/go-git/v5/plumbing/storer"
+
+	"sandboxrun/gitdiff"
+	"sandboxrun/gitdiff/change"
+	"sandboxrun/gitdiff/gitname"
+)
+
+// ErrBare is returned by [Apply] for a repository without a working tree.
+var ErrBare = errors.New("a bare repository has no working tree")
+
+// ErrElsewhere is returned by [Apply] for a repository whose configuration names a working tree in another place.
+var ErrElsewhere = errors.New("core.worktree names another working tree")
+
+// ConflictError is returned by [Apply] when the working tree holds something else than the base at paths that would
+// change. Nothing was written.
+type ConflictError struct {
+	Paths []string // raw paths, in the order of the diff
+}
+
+func (e *ConflictError) Error() string {
+	return "the working tree differs from the base at " + few(e.Paths)
+}
+
+// UnsafeError is returned by [Apply] when writing a path would pass a symbolic link or reach a git directory. Nothing was
+// written, unless the directory was replaced while Apply was at work.
+type UnsafeError struct {
+	Paths   []string // raw paths, in the order of the diff
+	Reasons []string // why, one for each path
+}
+
+func (e *UnsafeError) Error() string {
+	return fmt.Sprintf("writing to %s is not safe: %s", few(e.Paths), gitname.Clip(e.Reasons[0], 300))
+}
+
+// few names the first of some paths.
+func few(paths []string) string {
+	shown := paths[:min(len(paths), 5)]
+	if n := len(paths) - len(shown); n > 0 {
+		return fmt.Sprintf("%q and %d more", shown, n)
+	}
+	return fmt.Sprintf("%q", shown)
+}
+
+// Report says what [Apply] did. Paths are raw.
+type Report struct {
+	Written []string // paths written or removed, without those that were as they should be already
+	Escapes []string // symbolic links that lead out of the tree or into .git, which are never written
+}
+
+// Apply brings a diff into the user's working tree; index and HEAD stay as they are, and nothing is run. Every path must
+// be as it is on the From side, byte for byte, or already as on the To side; otherwise nothing is written and the error
+// is a [*ConflictError] or an [*UnsafeError]. The report is right also with an error.
+func Apply(ctx context.Context, r *gitdiff.Repo, o *gitdiff.Objects, d *change.Diff) (rep Report, err error) {
+	if r.Bare() {
+		return rep, ErrBare
+	}
+	root, err := openWorkTree(r)
+	if err != nil {
+		return rep, fmt.Errorf("apply: %w", err)
+	}
+	defer func() { err = errors.Join(err, root.close()) }()
+	a := newApplier(root, o, d)
+	todo, err := a.check(ctx)
+	rep.Escapes = a.escapes
+	if err != nil {
+		return rep, fmt.Errorf("apply: %w", err)
+	}
+	for i := range todo {
+		if err := context.Cause(ctx); err != nil {
+			return rep, fmt.Errorf("apply: %w", err)
+		}
+		if err := a.write(&todo[i]); err != nil {
+			return rep, fmt.Errorf("apply %q: %w", todo[i].Name, err)
+		}
+		rep.Written = append(rep.Written, todo[i].Name)
+	}
+	return rep, nil
+}
+
+// applier applies one diff.
+type applier struct {
+	root    *workTree
+	storer  storer.EncodedObjectStorer
+	diff    *change.Diff
+	escapes []string
+
+	paths    map[string]bool // all paths of the diff
+	removed  map[string]bool // those that it deletes
+	emptying map[string]bool // the directories that those are in
+}
+
+func newApplier(root *workTree, o *gitdiff.Objects, d *change.Diff) *applier {
+	a := &applier{root: root, storer: o.Storer(), diff: d, paths: map[string]bool{}, removed: map[string]bool{}, emptying: map[string]bool{}}
+	for i := range d.Changes {
+		c := &d.Changes[i]
+		if a.paths[c.Name] = true; c.Type != change.Deleted {
+			continue
+		}
+		a.removed[c.Name] = true
+		for dir := path.Dir(c.Name); dir != "." && !a.emptying[dir]; dir = path.Dir(dir) {
+			a.emptying[dir] = true
+		}
+	}
+	return a
+}
+
+// check compares the working tree with the diff and lists what is to be written: deletions first, so that a directory
+// can take a file's place and the other way round, and links last, so that none comes to be on the way of a file.
+func (a *applier) check(ctx context.Context) ([]change.Change, error) {
+	var todo []change.Change
+	var conflict ConflictError
+	var unsafe UnsafeError
+	for i := range a.diff.Changes {
+		c := &a.diff.Changes[i]
+		if err := context.Cause(ctx); err != nil {
+			return nil, err
+		}
+		now, err := a.held(c)
+		reason := (*pathError)(nil)
+		switch {
+		case errors.As(err, &reason):
+			unsafe.Paths, unsafe.Reasons = append(unsafe.Paths, c.Name), append(unsafe.Reasons, reason.Error())
+		case err != nil:
+			return nil, fmt.Errorf("read %q: %w", c.Name, err)
+		case now == newState(c):
+		case now != oldState(c) || c.NewMode == submoduleMode:
+			conflict.Paths = append(conflict.Paths, c.Name)
+		default:
+			todo = append(todo, *c)
+		}
+	}
+	if unsafe.Paths != nil {
+		return nil, &unsafe
+	}
+	if conflict.Paths != nil {
+		return nil, &conflict
+	}
+	todo, err := a.leaveEscapes(todo)
+	slices.SortStableFunc(todo, func(x, y change.Change) int { return rank(&x) - rank(&y) })
+	return todo, err
+}
+
+// leaveEscapes takes out the links that lead out of the tree or into .git: whoever edits or runs a file through one
+// works on something that is not of the tree.
+func (a *applier) leaveEscapes(todo []change.Change) ([]change.Change, error) {
+	links := slices.DeleteFunc(slices.Clone(todo), func(c change.Change) bool { return c.NewMode != linkMode })
+	escapes, err := a.diff.Escapes(links)
+	if err != nil {
+		return nil, err
+	}
+	a.escapes = escapes
+	left := make(map[string]bool, len(escapes))
+	for _, name := range escapes {
+		left[name] = true
+	}
+	return slices.DeleteFunc(todo, func(c change.Change) bool { return left[c.Name] }), nil
+}
+
+func rank(c *change.Change) int {
+	switch {
+	case c.Type == change.Deleted:
+		return 0
+	case c.NewMode == linkMode:
+		return 2
+	}
+	return 1
+}

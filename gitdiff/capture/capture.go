@@ -1,0 +1,243 @@
+// Package capture is the only code that reads what a box has written: it walks a tree relative to open directories, without
+// following a link or waiting for a file, and stores it as a git tree together with findings about what git cannot hold.
+package capture
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"sort"
+	"strings"
+
+	"sandboxrun/gitdiff"
+	"sandboxrun/gitdiff/gitname"
+	"sandboxrun/gitdiff/gitobj"
+	"sandboxrun/gitdiff/ignore"
+
+	"github.com/go-git/go-git/v5/plumbing"
+	"github.com/go-git/go-git/v5/plumbing/filemode"
+	"github.com/go-git/go-git/v5/plumbing/object"
+	"github.com/go-git/go-git/v5/plumbing/storer"
+	"golang.org/x/sys/unix"
+)
+
+// Source is what a capture reads and where it writes.
+type Source struct {
+	Root     string           // the directory to walk: a whole tree, or the upper layer of an overlay
+	Overlay  bool             // root is an upper layer over the files of lower
+	Objects  *gitdiff.Objects // hold the trees and take the new objects
+	BaseTree plumbing.Hash    // what the box began with; zero for nothing
+	Lower    plumbing.Hash    // overlay only: what shows where the upper layer has nothing
+	Stat     *Stats           // metadata of the files of BaseTree in Root; nil for none
+	Budget   Budget
+}
+
+// capturer walks one tree. It opens every entry relative to its directory and never follows a link, so nothing outside
+// root is read whatever the tree holds.
+type capturer struct {
+	Source
+	storer storer.EncodedObjectStorer
+	blobs  *gitdiff.BlobWriter
+	snap   *Snapshot
+	dirs   int
+	modes  int                            // files with bits git does not keep
+	kinds  map[gitdiff.Code]gitdiff.Grade // codes found, and the gravest grade of each
+}
+
+// directory is one open directory of the walk.
+type directory struct {
+	f     *os.File
+	path  string // "" for the root
+	depth int
+	base  map[string]object.TreeEntry // what the box began with here
+	lower map[string]object.TreeEntry // what shows through here; nothing where it is hidden, or without an overlay
+	rules *ignore.Rules
+}
+
+// join is the path of a name in the directory. Names are raw bytes, so nothing is cleaned.
+func (d *directory) join(name string) string {
+	if d.path == "" {
+		return name
+	}
+	return d.path + "/" + name
+}
+
+// Capture writes the tree found at src.root and returns it with what it could not hold.
+func Capture(ctx context.Context, src Source) (*Snapshot, error) {
+	c := &capturer{Source: src, storer: src.Objects.Storer(), blobs: src.Objects.Blobs(), snap: &Snapshot{}}
+	fd, err := unix.Open(src.Root, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return nil, fmt.Errorf("open %s: %w", src.Root, err)
+	}
+	root := &directory{f: os.NewFile(uintptr(fd), "root"), rules: ignore.New()}
+	if !src.Overlay {
+		src.Lower = plumbing.ZeroHash
+	}
+	entries, err := c.walk(ctx, root, src.BaseTree, src.Lower)
+	if err != nil {
+		return nil, err
+	}
+	id, err := gitobj.WriteTree(c.storer, entries, c.BaseTree)
+	if err != nil {
+		return nil, err
+	}
+	c.snap.Tree = id.String()
+	return c.snap, nil
+}
+
+// walk reads a directory, which began as one tree and lies over another, closes it, and returns its new entries.
+func (c *capturer) walk(ctx context.Context, d *directory, base, lower plumbing.Hash) ([]object.TreeEntry, error) {
+	defer d.f.Close()
+	if c.dirs++; c.dirs > c.Budget.Dirs {
+		return nil, &gitdiff.BudgetError{Code: gitdiff.TooManyFiles, What: "directories", Limit: int64(c.Budget.Dirs)}
+	}
+	if err := c.enter(d, base, lower); err != nil {
+		return nil, err
+	}
+	names, err := c.names(d)
+	if err != nil {
+		return nil, err
+	}
+	var entries []object.TreeEntry
+	here := map[string]bool{} // of the names that were there before
+	for _, name := range names {
+		if err := ctx.Err(); err != nil {
+			return nil, context.Cause(ctx)
+		}
+		if d.known(name) {
+			here[name] = true
+		}
+		e, err := c.entry(ctx, d, name)
+		if err != nil {
+			return nil, err
+		}
+		if e != nil {
+			entries = append(entries, *e)
+		}
+	}
+	entries = append(entries, d.unlisted(here)...)
+	sort.Sort(object.TreeEntrySorter(entries))
+	c.collisions(d, entries)
+	return entries, nil
+}
+
+// known reports whether the directory began with an entry of that name, or one shows through.
+func (d *directory) known(name string) bool {
+	_, began := d.base[name]
+	_, shows := d.lower[name]
+	return began || shows
+}
+
+// unlisted are the entries that are there without being listed: what shows through, and submodules, which are no files
+// of this tree and stay as long as the directory holding them does.
+func (d *directory) unlisted(here map[string]bool) []object.TreeEntry {
+	var entries []object.TreeEntry
+	for name, e := range d.base {
+		if !here[name] && e.Mode == filemode.Submodule {
+			entries = append(entries, e)
+		}
+	}
+	for name, e := range d.lower {
+		if !here[name] && d.base[name].Mode != filemode.Submodule {
+			entries = append(entries, e)
+		}
+	}
+	return entries
+}
+
+// enter loads what a directory began with, what shows through it, and its ignore rules.
+func (c *capturer) enter(d *directory, base, lower plumbing.Hash) error {
+	var err error
+	if d.base, err = gitobj.EntriesByName(c.storer, base); err != nil {
+		return err
+	}
+	if e, ok := d.base[ignore.File]; ok && e.Mode.IsRegular() {
+		if d.rules, err = d.rules.Load(c.storer, e.Hash, d.path); err != nil {
+			return fmt.Errorf("ignore rules of %q: %w", d.path, err)
+		}
+	}
+	if !c.Overlay {
+		return nil
+	}
+	opaque, err := overlayOpaque(d.f)
+	if err != nil {
+		return fmt.Errorf("overlay marks of %q: %w", d.path, err)
+	}
+	switch {
+	case opaque:
+	case lower == base:
+		d.lower = d.base
+	default:
+		d.lower, err = gitobj.EntriesByName(c.storer, lower)
+	}
+	return err
+}
+
+// entry captures one name of a directory; nil means that the new tree does not have it.
+func (c *capturer) entry(ctx context.Context, d *directory, name string) (*object.TreeEntry, error) {
+	p := d.join(name)
+	if gitname.IsDotGit(name) {
+		c.dotGit(d, name, p)
+		return nil, nil
+	}
+	var st unix.Stat_t
+	if err := unix.Fstatat(int(d.f.Fd()), name, &st, unix.AT_SYMLINK_NOFOLLOW); err != nil {
+		return nil, fmt.Errorf("%w: stat %q: %w", gitdiff.ErrTreeUnstable, p, err)
+	}
+	at := place{dir: d, name: name, path: p, st: st}
+	at.old, at.had = d.base[name]
+	if c.Overlay && isWhiteout(&st) {
+		return keepSubmodule(at), nil
+	}
+	if at.had && at.old.Mode == filemode.Submodule {
+		return c.submodule(at)
+	}
+	kind := st.Mode & unix.S_IFMT
+	if kind != unix.S_IFDIR && kind != unix.S_IFREG && kind != unix.S_IFLNK {
+		c.find(gitdiff.SpecialFile, p, kindName(kind))
+		return nil, nil
+	}
+	if at.tooLong(c.Budget) {
+		c.find(gitdiff.PathTooDeep, p, fmt.Sprintf("%d levels, %d bytes", strings.Count(p, "/"), len(p)))
+		return at.kept(), nil
+	}
+	if !at.tracked() && d.rules.Ignores(p, kind == unix.S_IFDIR) {
+		c.ignored(p)
+		return nil, nil
+	}
+	if reason := gitname.Unusual(name); reason != "" && !at.had {
+		c.keep(gitdiff.Finding{Code: gitdiff.DangerousPath, Path: p, Detail: reason, Class: gitdiff.UnusualName})
+	}
+	switch kind {
+	case unix.S_IFDIR:
+		return c.subdirectory(ctx, at)
+	case unix.S_IFLNK:
+		return c.link(at)
+	}
+	return c.file(at)
+}
+
+// Snapshot is the content of a workspace as a git tree, and what could not be part of it.
+type Snapshot struct {
+	Tree     string            // hex id of the tree, stored in the runner's own object store
+	Findings []gitdiff.Finding // in the order of the walk; at most [Budget.Findings]
+	Dropped  int               // findings beyond that
+	Ignored  int               // new entries the base's ignore rules kept out, a directory counting once
+	Files    int               // entries inspected
+	Bytes    int64             // bytes read from files
+}
+
+// Budget bounds one capture. Every field must be positive.
+type Budget struct {
+	Files      int   // entries of all kinds inspected, directories included
+	Dirs       int   // directories entered
+	Depth      int   // directories below the root
+	FileBytes  int64 // bytes of one file
+	TotalBytes int64 // bytes read from all files
+	Findings   int   // findings kept; further ones are only counted
+}
+
+// DefaultBudget suits repositories of some hundred thousand files and changes of a few gigabytes.
+func DefaultBudget() Budget {
+	return Budget{Files: 600_000, Dirs: 150_000, Depth: 200, FileBytes: 64 << 20, TotalBytes: 4 << 30, Findings: 500}
+}

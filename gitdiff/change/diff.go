@@ -1,0 +1,124 @@
+// Package change compares two trees: the changed paths with their lines, renames and sections, the patch, what is new for
+// searches, and what a change does to those who check it out.
+package change
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"sandboxrun/gitdiff"
+	"sandboxrun/gitdiff/gitobj"
+
+	"github.com/go-git/go-git/v5/plumbing/storer"
+)
+
+// Bounds of a diff. Beyond the byte bounds a file is compared as a whole, and its [Change.Note] gives the reason.
+const (
+	maxChanges   = 200_000 // paths in one diff
+	MaxTextBytes = 8 << 20 // one side of a file compared by line
+	maxTextLines = 400_000 // lines of one side
+)
+
+// Diff is what differs between two trees.
+type Diff struct {
+	From, To string   // hex ids of the trees; empty for the empty tree
+	Changes  []Change // in the byte order of their names
+
+	storer storer.EncodedObjectStorer
+}
+
+// Compare compares two trees by hex id; an empty id is the empty tree. In-tree attributes, configuration and the clock have
+// no part in it. A change of more than 200 000 paths is a [*gitdiff.BudgetError].
+func Compare(ctx context.Context, o *gitdiff.Objects, fromTree, toTree string) (*Diff, error) {
+	d, err := diffTrees(ctx, o.Storer(), fromTree, toTree)
+	if err != nil {
+		return nil, fmt.Errorf("diff trees: %w", err)
+	}
+	return d, nil
+}
+
+func diffTrees(ctx context.Context, st storer.EncodedObjectStorer, fromTree, toTree string) (*Diff, error) {
+	from, err := gitobj.ParseTree(fromTree)
+	if err != nil {
+		return nil, err
+	}
+	to, err := gitobj.ParseTree(toTree)
+	if err != nil {
+		return nil, err
+	}
+	w := treeDiffer{storer: st}
+	if err := w.trees(ctx, "", from, to, 0); err != nil {
+		return nil, err
+	}
+	d := &Diff{From: fromTree, To: toTree, Changes: w.sorted(), storer: st}
+	budget := newCompareBudget()
+	for i := range d.Changes {
+		if ctx.Err() != nil {
+			return nil, context.Cause(ctx)
+		}
+		if err := d.describe(&d.Changes[i], budget); err != nil {
+			return nil, err
+		}
+	}
+	if err := d.findRenames(ctx); err != nil {
+		return nil, fmt.Errorf("find renames: %w", err)
+	}
+	return d, nil
+}
+
+// describe counts the lines of a change and names the sections it touches.
+func (d *Diff) describe(c *Change, budget *compareBudget) error {
+	t, err := d.load(c)
+	if err != nil {
+		return fmt.Errorf("%q: %w", c.Name, err)
+	}
+	if c.textBytes = len(t.old) + len(t.new); !t.binary && !budget.take(c.textBytes) {
+		c.unseen = unseenIn(compareLines("", t.new, 0))
+		t = texts{binary: true, note: "the change as a whole is too large: not compared by line"}
+	}
+	c.Binary, c.Note = t.binary, t.note
+	if t.binary {
+		if t.note == "" && budget.time > 0 {
+			begin := time.Now()
+			c.unseen, err = d.hiddenIn(c)
+			budget.time -= time.Since(begin)
+		}
+		return err
+	}
+	edit := budget.compare(t)
+	c.Deletions, c.Additions = edit.counts()
+	c.unseen = unseenIn(edit)
+	c.Highlights = highlights(c, edit)
+	return nil
+}
+
+// Bounds of the comparisons of one diff.
+const (
+	compareBytes = 512 << 20        // all texts
+	compareTime  = 30 * time.Second // all comparisons
+	compareLimit = 2 * time.Second  // one comparison
+)
+
+// compareBudget is what is left for comparing texts by line. When the time is up, changed parts count as replaced; when the
+// bytes are, files are compared as a whole.
+type compareBudget struct {
+	bytes int
+	time  time.Duration
+}
+
+func newCompareBudget() *compareBudget { return &compareBudget{bytes: compareBytes, time: compareTime} }
+
+// take reports whether n more bytes may be compared.
+func (b *compareBudget) take(n int) bool {
+	b.bytes -= n
+	return b.bytes >= 0
+}
+
+// compare finds a short edit between two texts.
+func (b *compareBudget) compare(t texts) *lineEdit {
+	start := time.Now()
+	e := compareLines(t.old, t.new, min(b.time, compareLimit))
+	b.time -= time.Since(start)
+	return e
+}

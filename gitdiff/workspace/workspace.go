@@ -1,0 +1,214 @@
+// Package workspace makes throwaway trees for boxes and removes them: a base per commit that is checked out once and shared,
+// and over it an upper layer, or a plain copy, per box.
+package workspace
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/go-git/go-git/v5/plumbing"
+
+	"sandboxrun/gitdiff"
+	"sandboxrun/gitdiff/capture"
+	"sandboxrun/gitdiff/gitobj"
+	"sandboxrun/gitdiff/quota"
+	"sandboxrun/internal/step"
+)
+
+// Layout says how a workspace reaches the box.
+type Layout string
+
+const (
+	// LayoutOverlay is an upper directory over the shared pristine base, mounted by the engine as an overlay.
+	LayoutOverlay Layout = "overlay"
+	// LayoutCopy is a plain directory holding every file, for engines that cannot mount an overlay over a host path.
+	LayoutCopy Layout = "copy"
+)
+
+// Growth bounds what may be added to a tree, see [quota.Growth].
+type Growth = quota.Growth
+
+// Spec describes one throwaway tree.
+type Spec struct {
+	Dir      string         // private directory of this workspace, absolute; made here, must not exist or be empty
+	Layout   Layout         // how it reaches the box
+	Base     gitdiff.Commit // the recorded base commit
+	Tree     string         // hex id of the tree to materialise over the base; empty means Base.Tree
+	UID, GID int            // numeric owner of the files inside the box; without privilege they must be the runner's own
+	// Growth is the most that the tree may grow where the file system has project quotas; zero for any growth. A caller that needs a
+	// bound everywhere has to watch the tree.
+	Growth Growth
+}
+
+// Bind is a directory of the host to mount read-only in the box.
+type Bind struct{ Source, Target string }
+
+// Mount is what an engine needs to put a workspace into a box.
+type Mount struct {
+	Lower       []string // overlay: the lower directories, topmost first
+	Upper, Work string   // overlay: the upper and work directories; the only other option is userxattr
+	Dir         string   // copy: the directory to bind read-write
+	Binds       []Bind   // both: further read-only binds
+}
+
+// Workspace is one throwaway tree: made over a base, given to a box, captured, removed.
+type Workspace struct {
+	objects  *gitdiff.Objects
+	spec     Spec
+	layout   Layout
+	baseTree plumbing.Hash
+	root     string         // the directory the box writes to: the upper directory, or the copy
+	lower    string         // the base's pristine files, trusted
+	stat     *capture.Stats // copy layout only: what every file of the base looked like when it was made
+	base     *base          // held until Close
+}
+
+// New makes a throwaway tree, and the base it lies over where that is not there yet. The tree has a private .git
+// with one commit holding Base.Tree; with another Tree, the difference shows there as uncommitted changes.
+//
+// The error can be a [*gitobj.TreeError], a [*gitobj.MissingError], ctx's, or one of the file system; nothing is left of the
+// workspace then.
+func New(ctx context.Context, o *gitdiff.Objects, spec Spec) (*Workspace, error) {
+	w, err := build(ctx, o, spec)
+	if err != nil {
+		return nil, fmt.Errorf("make workspace: %w", err)
+	}
+	return w, nil
+}
+
+func build(ctx context.Context, o *gitdiff.Objects, spec Spec) (*Workspace, error) {
+	if spec.Tree == "" {
+		spec.Tree = spec.Base.Tree
+	}
+	tree, err := gitobj.ParseID(spec.Tree)
+	if err != nil {
+		return nil, err
+	}
+	if !filepath.IsAbs(spec.Dir) {
+		return nil, fmt.Errorf("%q is not an absolute path", spec.Dir)
+	}
+	b, err := openBase(ctx, o, spec.Base, owner{spec.UID, spec.GID})
+	if err != nil {
+		return nil, err
+	}
+	w := &Workspace{objects: o, spec: spec, layout: spec.Layout, baseTree: plumbing.NewHash(b.Tree), lower: b.treeDir(), base: b}
+	step.Before(StepTreeMake)
+	err = makePrivate(spec.Dir)
+	bounded := err == nil && spec.Growth != (Growth{}) && quota.Begin(spec.Dir) == nil // where there is none, doctor says why
+	step.After(StepTreeMake)
+	if err != nil {
+		return nil, errors.Join(err, b.release()) // what is there is not ours to remove
+	}
+	step.Before(StepTreeFill)
+	err = w.fill(ctx, tree)
+	if err == nil && bounded {
+		err = quota.Limit(spec.Dir, spec.Growth)
+	}
+	step.After(StepTreeFill)
+	if err != nil {
+		return nil, errors.Join(err, w.Close())
+	}
+	return w, nil
+}
+
+// makePrivate makes a directory for the runner alone, or takes an empty one.
+func makePrivate(dir string) error {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return err
+	}
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return err
+	}
+	if len(entries) > 0 {
+		return fmt.Errorf("%s is not empty", dir)
+	}
+	return os.Chmod(dir, 0o700)
+}
+
+// fill makes the files of the workspace.
+func (w *Workspace) fill(ctx context.Context, tree plumbing.Hash) error {
+	own := owner{w.spec.UID, w.spec.GID}
+	switch w.layout {
+	case LayoutOverlay:
+		w.root = filepath.Join(w.spec.Dir, "upper")
+		if err := makeOverlay(ctx, w, tree, own); err != nil {
+			return err
+		}
+	case LayoutCopy:
+		w.root = filepath.Join(w.spec.Dir, "tree")
+		if err := makeCopy(ctx, w, tree, own); err != nil {
+			return err
+		}
+	default:
+		return fmt.Errorf("unknown layout %q", w.layout)
+	}
+	return privateGit(filepath.Join(w.root, ".git"), w.base, own)
+}
+
+// Mount describes how the workspace is mounted in a box.
+func (w *Workspace) Mount() Mount {
+	m := Mount{Binds: []Bind{{Source: w.base.objectsDir(), Target: BaseObjects}}}
+	if w.layout == LayoutCopy {
+		m.Dir = w.root
+		return m
+	}
+	m.Lower, m.Upper, m.Work = []string{w.lower}, w.root, w.workDir()
+	return m
+}
+
+func (w *Workspace) workDir() string { return filepath.Join(w.spec.Dir, "work") }
+
+// WatchDir is the directory that grows while the box works.
+func (w *Workspace) WatchDir() string { return w.root }
+
+// Close removes everything of the workspace and releases its base. The box must be gone. It may be called again, also
+// to try once more after an error.
+func (w *Workspace) Close() error {
+	if err := Remove(w.objects.Store(), w.spec.Dir); err != nil {
+		return fmt.Errorf("close workspace: %w", err)
+	}
+	if w.base == nil {
+		return nil
+	}
+	err := w.base.release()
+	w.base = nil
+	if err != nil {
+		return fmt.Errorf("close workspace: %w", err)
+	}
+	return nil
+}
+
+// Steps of making and removing trees.
+var (
+	StepBaseBuild  = step.Define("base/build")
+	StepBaseAppear = step.Define("base/appear")
+	StepBaseEvict  = step.Define("base/evict")
+	StepTreeMake   = step.Define("tree/make")
+	StepTreeFill   = step.Define("tree/fill")
+)
+
+// Snapshot captures the workspace. The box must be gone: a tree that still changes gives [gitdiff.ErrTreeUnstable]. Content that is not a
+// file, a link or a directory is left out and named in a finding; a tree above the budget is a [*gitdiff.BudgetError].
+func (w *Workspace) Snapshot(ctx context.Context, b capture.Budget) (*capture.Snapshot, error) {
+	began, err := gitobj.ParseTree(w.spec.Tree)
+	if err != nil {
+		return nil, fmt.Errorf("snapshot workspace: %w", err)
+	}
+	s, err := capture.Capture(ctx, capture.Source{
+		Root:     w.root,
+		Overlay:  w.layout == LayoutOverlay,
+		Objects:  w.objects,
+		BaseTree: began,
+		Lower:    w.baseTree,
+		Stat:     w.stat,
+		Budget:   b,
+	})
+	if err != nil {
+		return nil, fmt.Errorf("snapshot workspace: %w", err)
+	}
+	return s, nil
+}

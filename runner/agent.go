@@ -1,0 +1,91 @@
+package runner
+
+import (
+	"context"
+	"fmt"
+
+	"sandboxrun/agents"
+	"sandboxrun/internal/step"
+	"sandboxrun/runner/document"
+	"sandboxrun/sandbox/egress"
+)
+
+// work is the phase agent: the agent takes its turn, then the commands run whose
+// changes count.
+func work(ctx context.Context, x *run) error {
+	if x.agent != nil {
+		step.Before(stepRecall)
+		err := x.restoreConversation(ctx)
+		step.After(stepRecall)
+		if err != nil || x.report.stopped {
+			return err
+		}
+		step.Before(stepTurn)
+		err = x.turn(ctx)
+		step.After(stepTurn)
+		if err != nil {
+			return err
+		}
+		if x.evidence.outcome.End != agents.EndClean {
+			return nil // judged by its outcome; commands on half an edit mean nothing
+		}
+	}
+	failed := 0
+	for _, text := range x.plan.Work {
+		step.Before(stepWork)
+		c, err := x.command(ctx, x.boxes.working, "agent", text)
+		step.After(stepWork)
+		if err != nil {
+			return err
+		}
+		if *c.ExitCode != 0 {
+			failed++
+			x.report.add(issue(document.CodeCommandFailed, fmt.Sprintf("%q exited with %d", text, *c.ExitCode)).withSeverity(x.workSeverity(failed)))
+		}
+	}
+	return nil
+}
+
+// workSeverity fails a run whose every command failed and that changed nothing;
+// otherwise something was done and the run is partial.
+func (x *run) workSeverity(failed int) document.Severity {
+	if x.agent == nil && failed == len(x.plan.Work) {
+		return document.SeverityFruitless
+	}
+	return document.SeverityFlaw
+}
+
+// turn drives the agent once.
+func (x *run) turn(ctx context.Context) error {
+	h := x.newHost()
+	conversation, resume := x.session.conversationID()
+	p, b := x.plan.Agent, x.boxes.working
+	out, err := x.agent.Run(ctx, b, agents.Turn{
+		Prompt: p.Prompt, Model: p.Model, SessionID: conversation, Resume: resume,
+		Wire: p.Wire, BaseURL: egress.BrokerURL(p.Provider), Token: x.boxes.token,
+		Env: p.Environ(), Args: p.Args, Settings: p.Settings, MCP: p.Servers(),
+		ReadOnly: p.ReadOnly, Dial: b.gate.Dial,
+	}, h)
+	h.finish()
+	x.evidence.outcome = &out
+	if err != nil {
+		return fmt.Errorf("agent %s: %w", p.Name, err)
+	}
+	if pinned := x.agent.Info().Version; out.Version != "" && out.Version != pinned {
+		x.report.add(unknownVersion(p.Name, out.Version, pinned))
+	}
+	if out.End != agents.EndClean {
+		x.report.add(issue(out.Code, out.Message).withSeverity(document.SeverityFruitless))
+	}
+	return nil
+}
+
+// unknownVersion says that a CLI is of a version that was not tested; pinned is
+// "" for agents that exist by configuration alone.
+func unknownVersion(name, version, pinned string) found {
+	if pinned == "" {
+		return issue(document.CodeAgentVersion, fmt.Sprintf("the image holds %s %s, which this program was not tested with", name, version)).
+			withAction("read the run's events before you rely on them")
+	}
+	return issue(document.CodeAgentVersion, fmt.Sprintf("the image holds %s %s; this program was tested with %s", name, version, pinned))
+}

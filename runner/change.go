@@ -1,0 +1,122 @@
+package runner
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+
+	"sandboxrun/gitdiff"
+	"sandboxrun/gitdiff/capture"
+	"sandboxrun/gitdiff/change"
+	"sandboxrun/internal/redact"
+	"sandboxrun/runner/config"
+	"sandboxrun/runner/document"
+)
+
+// captured is the difference that the work left behind, and what it means for those
+// who check it out.
+type captured struct {
+	snapshot *capture.Snapshot // nil before the tree was captured
+	diff     *change.Diff      // likewise
+	leaks    leaks
+	refused  []gitdiff.Finding // what keeps the change from landing
+	// refusedByGit says that git itself refuses the new objects.
+	refusedByGit bool
+}
+
+// captured says that the tree was captured and compared with the base.
+func (c *captured) captured() bool { return c.diff != nil }
+
+// any says that something changed.
+func (c *captured) any() bool { return c.diff != nil && len(c.diff.Changes) > 0 }
+
+// scanPolicy is what a search for secrets compares the change with.
+type scanPolicy struct {
+	secrets *redact.Redactor // known values
+	allowed []string         // fingerprints of what looks like a secret and is none
+}
+
+// inspect reports what the captured tree could not hold and what the change does
+// to those who check it out, as far as the user's policy lets it.
+func (c *captured) inspect(ctx context.Context, land config.Land, report *findings) error {
+	in, err := c.diff.Inspect(ctx, int64(cmp.Or(land.MaxFile, config.DefaultMaxFile)))
+	if err != nil {
+		return fmt.Errorf("inspect change: %w", err)
+	}
+	all := slices.Concat(in.Findings, c.snapshot.Findings)
+	for i := range all {
+		if all[i].Grade = gradeOf(land, all[i]); all[i].Grade == gitdiff.Refuse {
+			c.refused = append(c.refused, all[i])
+		}
+	}
+	report.refuseFindings(c.refused)
+	slices.SortStableFunc(all, func(a, b gitdiff.Finding) int { return int(b.Grade - a.Grade) })
+	for _, f := range all {
+		report.add(findingIssue(f))
+	}
+	report.omitted += c.snapshot.Dropped + in.Dropped
+	return nil
+}
+
+// writePatch writes the change to a file that must not exist, unless it holds a
+// known secret.
+func (c *captured) writePatch(ctx context.Context, path string, policy scanPolicy, report *findings) error {
+	if err := c.scan(ctx, policy, report); err != nil || c.leaks.known {
+		return err
+	}
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return fmt.Errorf("write patch: %w", err)
+	}
+	if err := errors.Join(c.diff.WritePatch(ctx, f), f.Sync(), f.Close()); err != nil {
+		return fmt.Errorf("write patch: %w", err)
+	}
+	return nil
+}
+
+// gradeOf is what a finding means after the user's say. What git itself refuses,
+// or what attacks whoever runs git on it, nobody can permit.
+func gradeOf(l config.Land, f gitdiff.Finding) gitdiff.Grade {
+	switch {
+	case slices.Contains(l.Refuse, string(f.Code)), f.Class != "" && slices.Contains(l.Refuse, f.Class):
+		return gitdiff.Refuse
+	case f.Grade == gitdiff.Refuse && slices.Contains(l.Permit, string(f.Code)):
+		return gitdiff.Flaw
+	}
+	return f.Grade
+}
+
+// captureBudget bounds a capture; a file the user does not mind is not left out.
+func captureBudget(l config.Land) capture.Budget {
+	b := capture.DefaultBudget()
+	b.FileBytes = max(b.FileBytes, int64(l.MaxFile))
+	b.TotalBytes = max(b.TotalBytes, b.FileBytes)
+	return b
+}
+
+// findingIssue says what a finding means for the run: what keeps it from
+// landing, misleads people or could not be captured in full is a flaw.
+func findingIssue(f gitdiff.Finding) found {
+	i := issue(string(f.Code), cmp.Or(f.Detail, string(f.Code))).withPath(strings.ToValidUTF8(f.Path, "\ufffd"))
+	i.Type = document.IssueConflict
+	if f.Grade == gitdiff.Refuse {
+		i = i.withAction("have this path changed or removed; as it is, the change does not land")
+	}
+	if f.Grade == gitdiff.Note {
+		return i.withSeverity(document.SeverityNote)
+	}
+	return i.withSeverity(document.SeverityFlaw)
+}
+
+func fileChange(c change.Change) document.FileChange {
+	highlights := c.Highlights
+	if highlights == nil {
+		highlights = []string{}
+	}
+	return document.FileChange{Path: c.Path, PathB64: c.PathB64, ChangeType: string(c.Type), Highlights: highlights, OldPath: c.OldPath,
+		Additions: c.Additions, Deletions: c.Deletions, Binary: c.Binary, ModeChange: c.ModeChange}
+}

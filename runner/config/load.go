@@ -1,0 +1,152 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+
+	"sandboxrun/runner/document"
+)
+
+// Environment variables that decide what the configuration would.
+const (
+	EnvConfig   = "SANDBOXRUN_CONFIG"    // path of the configuration
+	EnvStateDir = "SANDBOXRUN_STATE_DIR" // absolute path of the state directory
+	EnvAgent    = "SANDBOXRUN_AGENT"     // default_agent
+	EnvImage    = "SANDBOXRUN_IMAGE"     // box.image
+	EnvRuntime  = "SANDBOXRUN_RUNTIME"   // box.runtime
+)
+
+// Load reads the user's configuration: defaults, over them the file, over
+// that the environment. A file that is not there is no error unless the
+// environment names it. Errors are *InputError, or failures of reading.
+func Load(getenv func(string) string) (Config, error) {
+	path, named, err := configPath(getenv)
+	if err != nil {
+		return Config{}, err
+	}
+	c := Default()
+	data, err := document.ReadSmall(path, document.MaxDocument)
+	switch {
+	case errors.Is(err, fs.ErrNotExist) && !named:
+	case err != nil:
+		return Config{}, &document.InputError{
+			Message: fmt.Sprintf("cannot read the configuration: %v", err),
+			Hint:    "check " + EnvConfig,
+		}
+	default:
+		file, err := Decode(data)
+		if err != nil {
+			if bad, ok := errors.AsType[*document.InputError](err); ok {
+				bad.Message = fmt.Sprintf("the configuration %s is not valid", path)
+			}
+			return Config{}, err
+		}
+		c = file.Over(c)
+	}
+	if c.Profiles, err = loadProfiles(getenv); err != nil {
+		return Config{}, err
+	}
+	return c.withEnvironment(getenv)
+}
+
+// configPath says where the configuration is and whether somebody named it.
+func configPath(getenv func(string) string) (path string, named bool, err error) {
+	if path := getenv(EnvConfig); path != "" {
+		return path, true, nil
+	}
+	dir, err := baseDir(getenv, "XDG_CONFIG_HOME", ".config")
+	return filepath.Join(dir, "config.json"), false, err
+}
+
+// StateDir says where the program keeps its state: SANDBOXRUN_STATE_DIR, or
+// sandboxrun below XDG_STATE_HOME (~/.local/state).
+func StateDir(getenv func(string) string) (string, error) {
+	dir := getenv(EnvStateDir)
+	if dir == "" {
+		return baseDir(getenv, "XDG_STATE_HOME", ".local/state")
+	}
+	if !filepath.IsAbs(dir) {
+		return "", &document.InputError{Message: EnvStateDir + " must be an absolute path"}
+	}
+	return filepath.Clean(dir), nil
+}
+
+// baseDir follows the XDG Base Directory Specification, by which a relative
+// path in a variable is to be ignored.
+func baseDir(getenv func(string) string, variable, below string) (string, error) {
+	if dir := getenv(variable); filepath.IsAbs(dir) {
+		return filepath.Join(dir, "sandboxrun"), nil
+	}
+	home := getenv("HOME")
+	if !filepath.IsAbs(home) {
+		return "", &document.InputError{
+			Message: fmt.Sprintf("neither %s nor HOME is an absolute path", variable),
+			Hint:    fmt.Sprintf("set HOME, or %s and %s", EnvConfig, EnvStateDir),
+		}
+	}
+	return filepath.Join(home, below, "sandboxrun"), nil
+}
+
+// Decode reads a configuration as strictly as Decode reads a task.
+func Decode(data []byte) (Config, error) {
+	var c Config
+	var p document.Problems
+	if document.DecodeInto("config", data, nil, &c, &p) {
+		p.NextStage()
+		c.validate(&p)
+	}
+	return c, p.Err("the configuration is not valid", `"sandboxrun schema config" prints what it may hold`)
+}
+
+// withEnvironment lays the environment over c.
+func (c Config) withEnvironment(getenv func(string) string) (Config, error) {
+	var p document.Problems
+	note := func(variable, why string) {
+		if why != "" {
+			p.Add("", "%s %s", variable, why)
+		}
+	}
+	env := Config{
+		DefaultAgent: getenv(EnvAgent),
+		Box:          Box{Image: getenv(EnvImage), Runtime: getenv(EnvRuntime)},
+		Providers:    map[string]Provider{},
+	}
+	if env.DefaultAgent != "" {
+		note(EnvAgent, document.AgentProblem(env.DefaultAgent))
+	}
+	note(EnvImage, document.ImageProblem(env.Box.Image))
+	note(EnvRuntime, document.RuntimeProblem(env.Box.Runtime))
+	for name, b := range builtinProviders() {
+		if b.baseURLEnv == "" {
+			continue
+		}
+		if url := getenv(b.baseURLEnv); url != "" {
+			note(b.baseURLEnv, urlProblem(url))
+			env.Providers[name] = Provider{BaseURL: url}
+		}
+	}
+	if err := p.Err("the environment is not valid", ""); err != nil {
+		return Config{}, err
+	}
+	return env.Over(c), nil
+}
+
+func (c Config) validate(p *document.Problems) {
+	if c.DefaultAgent != "" {
+		if why := document.AgentProblem(c.DefaultAgent); why != "" {
+			p.Add("/default_agent", "%s", why)
+		}
+	}
+	for name, provider := range c.Providers {
+		provider.validate("/providers/"+name, name, p)
+	}
+	c.Box.request().Validate("/box", p)
+	c.Limits.validate("/limits", p)
+	for i, root := range c.Serve.RepoRoots {
+		if document.HasDotDot(root) {
+			p.Add(fmt.Sprintf("/serve/repo_roots/%d", i), `must not hold ".." segments`)
+		}
+	}
+}

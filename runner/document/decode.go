@@ -1,0 +1,127 @@
+package document
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+
+	jsonv2 "github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+	"github.com/santhosh-tekuri/jsonschema/v6"
+)
+
+// MaxDocument bounds a task or configuration, in bytes.
+const MaxDocument = 1 << 20
+
+// Decode reads one task. It refuses what could be read in two ways (repeated or
+// differently-cased keys, a second document, NUL, invalid UTF-8), what the
+// schema does not know, and what cannot work whatever the machine. Errors are
+// *InputError and list every problem at once. It looks at nothing but data.
+func Decode(data []byte) (*Task, error) {
+	var t Task
+	var p Problems
+	if DecodeInto("task", data, []string{"/box/env"}, &t, &p) {
+		p.NextStage()
+		t.validate(&p)
+	}
+	if err := p.Err("the task is not valid", `"sandboxrun schema task" prints what a task may hold`); err != nil {
+		return nil, err
+	}
+	return &t, nil
+}
+
+// DecodeInto reads data into a struct in three stages: strict syntax, the
+// schema called name, types. What one stage complains about is cut out for the
+// next, so that a typo in one field does not hide what is wrong with another.
+// It is false when too little is left to look at.
+func DecodeInto(name string, data []byte, free []string, into any, p *Problems) bool {
+	if len(data) > MaxDocument {
+		p.Add("", "the document has more than %d bytes", MaxDocument)
+		return false
+	}
+	cut, ok := StrictJSON(data, free, p)
+	if !ok {
+		return false
+	}
+	tree, err := jsonschema.UnmarshalJSON(bytes.NewReader(data))
+	if err != nil {
+		p.Add("", "%v", err)
+		return false
+	}
+	tree = prune(tree, cut)
+	p.NextStage()
+	tree = prune(tree, validateTree(name, tree, p))
+	if _, ok := tree.(map[string]any); !ok {
+		return false
+	}
+	p.NextStage()
+	return decodeTree(tree, into, p)
+}
+
+// decodeTree gives the tree its types. The schema has left little to refuse.
+func decodeTree(tree, into any, p *Problems) bool {
+	clean, err := json.Marshal(tree) // keeps json.Number as it was written
+	if err != nil {
+		p.Add("", "%v", err)
+		return false
+	}
+	err = jsonv2.Unmarshal(clean, into)
+	var bad *jsonv2.SemanticError
+	switch {
+	case err == nil:
+		return true
+	case errors.As(err, &bad):
+		p.Add(string(bad.JSONPointer), "%s", semanticReason(bad))
+	default:
+		p.Add("", "%v", err)
+	}
+	return false
+}
+
+func semanticReason(e *jsonv2.SemanticError) string {
+	if e.Err != nil {
+		return e.Err.Error()
+	}
+	return fmt.Sprintf("cannot be a %s here", e.JSONKind)
+}
+
+// prune takes the values at the pointers out of a tree of maps and slices.
+// Members vanish; elements become null, which keeps the indices of the others.
+func prune(tree any, pointers []string) any {
+	for _, at := range pointers {
+		tokens := slices.Collect(jsontext.Pointer(at).Tokens())
+		if len(tokens) == 0 {
+			return nil
+		}
+		node := tree
+		for _, tok := range tokens[:len(tokens)-1] {
+			node = child(node, tok)
+		}
+		last := tokens[len(tokens)-1]
+		switch n := node.(type) {
+		case map[string]any:
+			delete(n, last)
+		case []any:
+			if i, err := strconv.Atoi(last); err == nil && i < len(n) {
+				n[i] = nil
+			}
+		}
+	}
+	return tree
+}
+
+// child is nil where there is none: a parent may have been cut before.
+func child(node any, token string) any {
+	switch n := node.(type) {
+	case map[string]any:
+		return n[token]
+	case []any:
+		if i, err := strconv.Atoi(token); err == nil && i < len(n) {
+			return n[i]
+		}
+	}
+	return nil
+}

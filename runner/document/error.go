@@ -1,0 +1,90 @@
+package document
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"sandboxrun/runner/excerpt"
+	"sandboxrun/sandbox"
+)
+
+// ErrorType is the coarse kind of an error document.
+type ErrorType string
+
+// Error types. A bridge failure tells the caller that it may do the work itself.
+const (
+	ErrorInvalidInput  ErrorType = "invalid_input"
+	ErrorBridgeFailure ErrorType = "bridge_failure"
+	ErrorInternal      ErrorType = "internal"
+)
+
+// errorDoc is the wire form of schemas/error.schema.json.
+type errorDoc struct {
+	Error errorBody `json:"error"`
+}
+
+type errorBody struct {
+	Type    ErrorType `json:"type"`
+	Message string    `json:"message"`
+	Details []Detail  `json:"details,omitempty"`
+	Hint    string    `json:"hint,omitempty"`
+}
+
+// EncodeError writes the JSON document, ending in a newline, that takes the
+// place of a result, and says of which type it is.
+func EncodeError(err error) ([]byte, ErrorType) {
+	body := describe(err)
+	body.Message = excerpt.Clip(body.Message, 4*maxMessage)
+	doc, merr := Encode(errorDoc{body})
+	if merr != nil {
+		panic(fmt.Sprintf("error document: %v", merr)) // strings always marshal
+	}
+	return doc, body.Type
+}
+
+func describe(err error) errorBody {
+	var (
+		input  *InputError
+		gone   *sandbox.UnavailableError
+		broken *sandbox.EngineError
+		image  *sandbox.ImageError
+		policy *sandbox.PolicyError
+		busy   *BusyError
+	)
+	switch {
+	case errors.As(err, &busy):
+		return errorBody{Type: ErrorBridgeFailure, Message: err.Error(),
+			Hint: "run it again later, or raise limits.runs, limits.total_memory or limits.wait_seconds in the configuration"}
+	case errors.As(err, &input):
+		return errorBody{Type: ErrorInvalidInput, Message: input.Message, Details: input.Details, Hint: input.Hint}
+	case errors.As(err, &gone):
+		return errorBody{Type: ErrorBridgeFailure, Message: err.Error(),
+			Hint: cmp.Or(gone.Hint, `see "sandboxrun doctor"`)}
+	case errors.As(err, &image):
+		return errorBody{Type: ErrorBridgeFailure, Message: err.Error(),
+			Hint: cmp.Or(image.Hint, `build the agents' image with "sandboxrun image build", or name another in box.image`)}
+	case errors.As(err, &policy):
+		return errorBody{Type: ErrorBridgeFailure, Message: err.Error(),
+			Hint: `the engine does not keep what was asked of it; see "sandboxrun doctor"`}
+	case errors.As(err, &broken):
+		return errorBody{Type: ErrorBridgeFailure, Message: err.Error(),
+			Hint: `the engine is there and fails; look at its log and at "sandboxrun doctor"`}
+	case errors.Is(err, context.Canceled):
+		return errorBody{Type: ErrorInternal, Message: "stopped before anything was run: " + err.Error()}
+	}
+	return errorBody{Type: ErrorInternal, Message: cmp.Or(err.Error(), "unknown error")}
+}
+
+// BusyError says that the other runs of the state directory leave no room.
+// Nothing was created.
+type BusyError struct {
+	Reason string
+	Waited time.Duration
+}
+
+func (e *BusyError) Error() string {
+	return fmt.Sprintf("no room for another run after %s of waiting: %s", e.Waited.Round(time.Second), e.Reason)
+}

@@ -1,0 +1,239 @@
+package document
+
+import "slices"
+
+// Severity says what an issue means for the status of a run.
+type Severity int
+
+// Severities, the gravest last.
+const (
+	SeverityNote      Severity = iota // worth knowing; the status does not change
+	SeverityFlaw                      // the run is partial at best
+	SeverityFruitless                 // a flaw where the tree changed, fatal where it did not
+	SeverityFatal                     // the run failed
+)
+
+func (s Severity) String() string {
+	return [...]string{"note", "flaw", "fruitless", "fatal"}[s]
+}
+
+// Issue codes. They are part of the wire contract: codes are added, never renamed.
+const (
+	CodeInterrupted   = "interrupted"
+	CodeRuntimeLimit  = "runtime_limit"
+	CodeMemoryLimit   = "memory_limit"
+	CodePIDsLimit     = "pids_limit"
+	CodeDiskLimit     = "disk_limit"
+	CodeOutputLimit   = "output_limit"
+	CodeEngineLost    = "engine_lost"
+	CodeEngineFailed  = "engine_failed"
+	CodeBoxEnded      = "box_ended"
+	CodeImageUnusable = "image_unusable"
+
+	CodePolicyNotApplied = "policy_not_applied"
+	CodeObjectsMissing   = "objects_missing"
+	CodeRunnerError      = "runner_error"
+	CodeRunnerLost       = "runner_lost"
+	CodeJournalLost      = "journal_lost"
+	CodeCleanupFailed    = "cleanup_failed"
+	CodeIssuesOmitted    = "issues_omitted"
+
+	CodeSetupFailed      = "setup_failed"
+	CodeEgressDenied     = "egress_denied"
+	CodeDirtyTree        = "dirty_tree"
+	CodeSessionLost      = "session_lost"
+	CodeApprovalDenied   = "approval_denied"
+	CodeApprovalTimeout  = "approval_timeout"
+	CodeAgentAuth        = "agent_auth"
+	CodeAgentQuota       = "agent_quota"
+	CodeAgentCrashed     = "agent_crashed"
+	CodeAgentNoResult    = "agent_no_result"
+	CodeAgentFailed      = "agent_failed"
+	CodeAgentVersion     = "agent_version_unknown"
+	CodeCommandFailed    = "command_failed"
+	CodeAcceptanceFailed = "acceptance_failed"
+	CodeNoTestsRan       = "no_tests_ran"
+	CodeNoChanges        = "no_changes"
+
+	CodeConstraintViolated     = "constraint_violated"
+	CodeConstraintUnverifiable = "constraint_unverifiable"
+	CodeProtectedPath          = "protected_path_modified"
+
+	CodeSecretInDiff   = "secret_in_diff"
+	CodeScanIncomplete = "secret_scan_incomplete"
+	CodeLandRefused    = "land_refused"
+	CodeLandFailed     = "land_failed"
+	CodeRepoLocked     = "repo_locked"
+	CodeRepoReadOnly   = "repo_not_writable"
+	CodeRefExists      = "ref_exists"
+	CodeRefConflict    = "ref_conflict"
+
+	CodeTreeTooLarge     = "tree_too_large"
+	CodeTreeUnstable     = "tree_unstable"
+	CodeHiddenByIgnore   = "hidden_by_ignore"
+	CodeNestedRepository = "nested_repository"
+	CodeSpecialFile      = "special_file"
+	CodeSymlinkEscapes   = "symlink_escapes"
+	CodeDangerousPath    = "dangerous_path"
+	CodeCaseCollision    = "case_collision"
+	CodeSubmoduleTouched = "submodule_touched"
+	CodeFileTooLarge     = "file_too_large"
+	CodeTooManyFiles     = "too_many_files"
+	CodeTotalTooLarge    = "total_too_large"
+	CodePathTooDeep      = "path_too_deep"
+	CodeUnreadable       = "unreadable"
+	CodeModeDropped      = "mode_dropped"
+	CodeOversizeFile     = "oversize_file"
+	CodeBidiText         = "bidi_text"
+	CodeInvisibleText    = "invisible_text"
+)
+
+// IssueKind is what is known of an issue by its code alone.
+type IssueKind struct {
+	Code string
+	Type IssueType
+	// Severities are those the issue can have, the usual one first. Where there
+	// are several, the place where the issue is found decides.
+	Severities []Severity
+	Meaning    string // one sentence for documents
+	Action     string // what a person can do; the place may know a better one
+}
+
+// sev shortens the table below.
+func sev(list ...Severity) []Severity { return list }
+
+const inspectPath = "inspect this path before merging"
+
+// issueKinds has every issue a result can hold: what ended a run early, then
+// what concerns the work, the change, the landing, and single paths.
+var issueKinds = []IssueKind{
+	{CodeInterrupted, IssueEnv, sev(SeverityFlaw), "a signal stopped the run",
+		"run the task again; what was done so far is in the patch"},
+	{CodeRuntimeLimit, IssueEnv, sev(SeverityFruitless), "the run took longer than max_runtime_seconds, or a command was silent longer than limits.idle_seconds",
+		"raise the limit or make the task smaller"},
+	{CodeMemoryLimit, IssueEnv, sev(SeverityFruitless), "a box used more memory than its limit",
+		"raise the limit or make the task smaller"},
+	{CodePIDsLimit, IssueEnv, sev(SeverityFruitless), "a box had more processes and threads than its limit",
+		"raise the limit or make the task smaller"},
+	{CodeDiskLimit, IssueEnv, sev(SeverityFruitless, SeverityFlaw, SeverityFatal), "the tree grew beyond its limit, or a disk of the host is full",
+		"raise the limit or make the task smaller"},
+	{CodeOutputLimit, IssueEnv, sev(SeverityFruitless), "the commands of the run printed more than their limit",
+		"raise the limit or make the task smaller"},
+	{CodeEngineLost, IssueEnv, sev(SeverityFatal), "the container engine went away or does not answer",
+		"see \"sandboxrun doctor\", then run the task again"},
+	{CodeEngineFailed, IssueEnv, sev(SeverityFatal), "the container engine answered with an error of its own, or with nonsense",
+		"read the engine's log and \"sandboxrun doctor\", then run the task again"},
+	{CodeBoxEnded, IssueEnv, sev(SeverityFatal), "the main process of a box ended before its time",
+		"somebody removed the box, or the image cannot run on this machine"},
+	{CodeImageUnusable, IssueEnv, sev(SeverityFatal), "the image went away or cannot run a box",
+		"build the image with \"sandboxrun image build\", or name another in box.image"},
+	{CodePolicyNotApplied, IssueEnv, sev(SeverityFatal), "the engine made a weaker box than was requested",
+		"see \"sandboxrun doctor\"; the engine does not apply what was requested of it"},
+	{CodeObjectsMissing, IssueEnv, sev(SeverityFatal), "the user's repository lacks, or lost, objects of the base commit",
+		"check that the repository is still there and whole (git fsck), then run the task again"},
+	{CodeRunnerError, IssueEnv, sev(SeverityFatal), "this program failed",
+		"this is a fault of sandboxrun or of its host; see the run's events"},
+	{CodeRunnerLost, IssueEnv, sev(SeverityFatal, SeverityNote), "the runner died; a later runner removed its boxes and wrote this result",
+		"run the task again; the events show how far it came"},
+	{CodeJournalLost, IssueEnv, sev(SeverityFlaw), "events or the result could not be stored",
+		"free space in the state directory"},
+	{CodeCleanupFailed, IssueEnv, sev(SeverityFatal, SeverityFlaw, SeverityNote), "the removal of a box, a tree or the remains of a landing could not be confirmed",
+		"run \"sandboxrun reap\" when the engine answers again"},
+	{CodeIssuesOmitted, IssueConflict, sev(SeverityNote), "more was found than a result lists",
+		"inspect the change itself"},
+
+	{CodeSetupFailed, IssueEnv, sev(SeverityFatal), "a setup command failed",
+		"read the command's log; hosts that it needs belong in box.network.allow"},
+	{CodeEgressDenied, IssueEnv, sev(SeverityNote), "a process of a box asked for a host or a model call that it may not have",
+		"hosts that setup commands need belong in box.network.allow"},
+	{CodeDirtyTree, IssueConflict, sev(SeverityNote), "the user has uncommitted changes that the run did not see",
+		"commit them, or set context.include_dirty"},
+	{CodeSessionLost, IssueEnv, sev(SeverityFlaw, SeverityFatal), "a conversation or the files of a session could not be kept or restored",
+		"tell the agent again what it should know, or begin another session"},
+	{CodeApprovalDenied, IssueConflict, sev(SeverityFlaw), "tool calls of the agent were denied",
+		"allow them with approvals.allow or --approve=auto if the agent may act freely inside its box"},
+	{CodeApprovalTimeout, IssueConflict, sev(SeverityFlaw), "nobody answered a request of the agent in time",
+		"answer sooner, raise approvals.timeout_seconds, or allow them with approvals.allow"},
+	{CodeAgentAuth, IssueEnv, sev(SeverityFruitless), "the provider refuses the key",
+		"check the provider's key and base_url"},
+	{CodeAgentQuota, IssueEnv, sev(SeverityFruitless), "the provider's limit or the account's credit is used up",
+		"wait for the provider's limit to pass, or use another key"},
+	{CodeAgentCrashed, IssueEnv, sev(SeverityFruitless), "the agent's program ended without a result and with an error",
+		"read the run's events; run the task again"},
+	{CodeAgentNoResult, IssueEnv, sev(SeverityFruitless), "the agent's program left quietly, fell silent or was stopped",
+		"read the run's events; run the task again"},
+	{CodeAgentFailed, IssueEnv, sev(SeverityFruitless), "the agent's program reports that the turn failed",
+		"read the message: the agent itself says what went wrong"},
+	{CodeAgentVersion, IssueEnv, sev(SeverityNote), "the image holds a version of the agent's program that was not tested with this one",
+		"run \"sandboxrun image build\""},
+	{CodeCommandFailed, IssueTestFailure, sev(SeverityFlaw, SeverityFruitless), "a suggested command exited with another code than 0",
+		"read the command's output in commands_run and its log"},
+	{CodeAcceptanceFailed, IssueTestFailure, sev(SeverityFlaw), "an acceptance command exited with another code than expected, or was not run to its end",
+		"read the command's output in commands_run and its log"},
+	{CodeNoTestsRan, IssueUnclearRequirement, sev(SeverityNote), "no command was run in a fresh box",
+		"name commands in acceptance_criteria or suggested_commands"},
+	{CodeNoChanges, IssueUnclearRequirement, sev(SeverityNote), "no tracked or new file differs from the base commit",
+		"nothing to land; check the objective if a change was expected"},
+
+	{CodeConstraintViolated, IssueConflict, sev(SeverityFlaw, SeverityFatal), "the change violates a constraint, or a read-only run changed files",
+		"reject the change or relax the constraint"},
+	{CodeConstraintUnverifiable, IssueUnclearRequirement, sev(SeverityNote), "nothing could measure a constraint",
+		"check it by hand, or name a check with {\"kind\": …}"},
+	{CodeProtectedPath, IssueConflict, sev(SeverityFlaw), "the change touches paths of protected_paths",
+		"do not merge these paths, or take them off protected_paths"},
+
+	{CodeSecretInDiff, IssueConflict, sev(SeverityFlaw), "the change holds a known secret, or what looks like a secret; it did not land",
+		"do not use the change before all of them are gone"},
+	{CodeScanIncomplete, IssueConflict, sev(SeverityFlaw), "the search for secrets did not read the whole change, which did not land",
+		"the change did not land; read through the patch yourself, or make the change smaller"},
+	{CodeLandRefused, IssueConflict, sev(SeverityFlaw), "the change attacks whoever checks it out, or git refuses its objects",
+		"have the change mended"},
+	{CodeLandFailed, IssueEnv, sev(SeverityFlaw), "the change could not be written to the user's repository",
+		"check that the repository and the base commit are still there; the change is kept in the patch"},
+	{CodeRepoLocked, IssueEnv, sev(SeverityFlaw), "another git process holds the lock of the branch, or left it behind",
+		"if no git process is running there, remove the lock file"},
+	{CodeRepoReadOnly, IssueEnv, sev(SeverityFlaw), "this user cannot write to the repository",
+		"let this user write to the repository, or set land to none"},
+	{CodeRefExists, IssueConflict, sev(SeverityFlaw), "branches named after the task and after the run exist already",
+		"choose another task_id"},
+	{CodeRefConflict, IssueConflict, sev(SeverityFlaw), "another branch makes a branch of this name impossible",
+		"rename the other branch"},
+
+	{CodeTreeTooLarge, IssueEnv, sev(SeverityFatal), "the tree that the work left exceeds the capture's budget",
+		"have the work write its temporary files to /tmp, or ignore them in the repository"},
+	{CodeTreeUnstable, IssueEnv, sev(SeverityFatal, SeverityFlaw), "something changed the tree while it was being read",
+		"see \"sandboxrun doctor\": something outside the box writes to the state directory"},
+	{CodeHiddenByIgnore, IssueConflict, sev(SeverityNote), "the repository's ignore rules leave a new file out of the result",
+		"the repository ignores this path, so it is not part of the result"},
+	{CodeNestedRepository, IssueConflict, sev(SeverityNote), "a directory holds a git repository of its own; its files were taken as files", inspectPath},
+	{CodeSpecialFile, IssueConflict, sev(SeverityFlaw), "a FIFO, socket or device was left out", inspectPath},
+	{CodeSymlinkEscapes, IssueConflict, sev(SeverityFlaw), "a symbolic link leads out of the tree or into .git; such a change does not land", inspectPath},
+	{CodeDangerousPath, IssueConflict, sev(SeverityNote, SeverityFlaw), "a path that some program or system obeys, or takes for another one", inspectPath},
+	{CodeCaseCollision, IssueConflict, sev(SeverityFlaw), "some file systems take a new name for an existing one; such a change does not land", inspectPath},
+	{CodeSubmoduleTouched, IssueConflict, sev(SeverityFlaw), "files inside a submodule's directory; the recorded link was kept", inspectPath},
+	{CodeFileTooLarge, IssueConflict, sev(SeverityFlaw), "a file above the byte budget was left out or left as it was", inspectPath},
+	{CodeTooManyFiles, IssueConflict, sev(SeverityFlaw), "the number of files ended the capture", inspectPath},
+	{CodeTotalTooLarge, IssueConflict, sev(SeverityFlaw), "the total size ended the capture", inspectPath},
+	{CodePathTooDeep, IssueConflict, sev(SeverityFlaw), "a path above the depth or length budget was left out or left as it was", inspectPath},
+	{CodeUnreadable, IssueConflict, sev(SeverityFlaw), "a file or directory could not be read", inspectPath},
+	{CodeModeDropped, IssueConflict, sev(SeverityNote), "permission bits that git cannot store, such as setuid, were dropped", inspectPath},
+	{CodeOversizeFile, IssueConflict, sev(SeverityNote), "a new file is larger than land.max_file; it is part of the change", inspectPath},
+	{CodeBidiText, IssueConflict, sev(SeverityFlaw), "an added line changes the direction of text, so it reads other than it runs",
+		"inspect these lines with an editor that shows such characters"},
+	{CodeInvisibleText, IssueConflict, sev(SeverityNote), "an added line holds characters that are invisible or steer a terminal",
+		"inspect these lines with an editor that shows such characters"},
+}
+
+// IssueKinds lists every issue a result can hold, in the order of documents.
+func IssueKinds() []IssueKind { return slices.Clone(issueKinds) }
+
+// KindOfIssue returns what is known of a code. A code that is not in the table is
+// worth reporting all the same: an agent's adapter or the capture named it.
+func KindOfIssue(code string) IssueKind {
+	for _, k := range issueKinds {
+		if k.Code == code {
+			return k
+		}
+	}
+	return IssueKind{Code: code, Type: IssueEnv, Severities: sev(SeverityFlaw), Meaning: code, Action: "read the run's events"}
+}

@@ -1,0 +1,129 @@
+package runner
+
+import (
+	"encoding/json"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"sandboxrun/agents"
+	"sandboxrun/runner/document"
+	"sandboxrun/runner/journal"
+	"sandboxrun/sandbox/egress"
+	"sandboxrun/schemas"
+)
+
+// eventTypes has the data types of every kind of event but raw.
+var eventTypes = map[string][]any{
+	journal.EventRunStarted: {journal.RunStarted{}}, journal.EventRunEnded: {journal.RunEnded{}}, journal.EventPhaseStarted: {journal.PhaseStarted{}}, journal.EventPhaseEnded: {journal.PhaseEnded{}},
+	journal.EventCommandOutput: {journal.CommandOutput{}, agents.CommandOutput{}}, journal.EventFileChanged: {journal.FileChanged{}}, journal.EventEgressDenied: {journal.EgressDenied{}},
+	journal.EventUsage: {journal.BrokerUsage{}, journal.ProxyUsage{}, agents.Usage{}}, journal.EventLimitReached: {journal.LimitReached{}},
+	journal.EventApprovalAsked: {journal.ApprovalAsked{}}, journal.EventApprovalAnswered: {journal.ApprovalAnswered{}}, journal.EventTruncated: {journal.Truncated{}, agents.Truncated{}},
+	journal.EventSystemMessage: {journal.SystemMessage{}, agents.Message{}}, journal.EventErrorMessage: {agents.Message{}},
+	string(agents.KindUserMessage): {agents.Message{}}, string(agents.KindAssistantMessage): {agents.Message{}},
+	string(agents.KindThinking): {agents.Message{}}, string(agents.KindToolCall): {agents.ToolCall{}}, string(agents.KindToolResult): {agents.ToolResult{}},
+}
+
+// Writers and readers share the types; the schema must name the same fields.
+func TestTheEventSchemaHasTheFieldsOfTheTypes(t *testing.T) {
+	t.Parallel()
+	var doc struct {
+		AllOf []struct {
+			If struct {
+				Properties struct {
+					Kind struct {
+						Const string   `json:"const"`
+						Enum  []string `json:"enum"`
+					} `json:"kind"`
+				} `json:"properties"`
+			} `json:"if"`
+			Then struct {
+				Properties struct {
+					Data struct {
+						Properties map[string]any `json:"properties"`
+					} `json:"data"`
+				} `json:"properties"`
+			} `json:"then"`
+		} `json:"allOf"`
+	}
+	if err := json.Unmarshal(schemas.Event(), &doc); err != nil {
+		t.Fatal(err)
+	}
+	described := map[string][]string{}
+	for _, branch := range doc.AllOf {
+		for _, kind := range append(branch.If.Properties.Kind.Enum, branch.If.Properties.Kind.Const) {
+			for field := range branch.Then.Properties.Data.Properties {
+				described[kind] = append(described[kind], field)
+			}
+			slices.Sort(described[kind])
+		}
+	}
+	for kind, types := range eventTypes {
+		var fields []string
+		for _, data := range types {
+			if own, ok := data.(journal.EventData); ok && own.EventKind() != kind {
+				t.Errorf("%T is of kind %s, not %s", data, own.EventKind(), kind)
+			}
+			fields = append(fields, jsonFields(reflect.TypeOf(data))...)
+		}
+		slices.Sort(fields)
+		fields = slices.Compact(fields)
+		if strings.HasSuffix(kind, "_message") || kind == string(agents.KindThinking) {
+			fields = jsonFields(reflect.TypeFor[agents.Message]()) // one branch for all messages
+			slices.Sort(fields)
+		}
+		if !slices.Equal(fields, described[kind]) {
+			t.Errorf("%s: the types have %v, the schema %v", kind, fields, described[kind])
+		}
+	}
+}
+
+func jsonFields(typ reflect.Type) (names []string) {
+	for f := range typ.Fields() {
+		if f.Anonymous {
+			names = append(names, jsonFields(f.Type)...)
+			continue
+		}
+		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+		names = append(names, name)
+	}
+	return names
+}
+
+func TestARefusedPrivateAddressIsNamedInTheAdvice(t *testing.T) {
+	t.Parallel()
+	const known = "hosts that setup commands need belong in box.network.allow"
+	private := egress.Record{Kind: egress.KindDenied, Name: "db.test:5432", Reason: "db.test stands for a private, local or reserved address", Address: "10.0.0.5"}
+	unknown := egress.Record{Kind: egress.KindDenied, Name: "example.com:443", Reason: "not on the allow-list of this box"}
+	for name, tt := range map[string]struct {
+		records  []egress.Record
+		has, not []string
+	}{
+		"private":  {[]egress.Record{private}, []string{"db.test:5432", "10.0.0.5", "allow_private"}, []string{known}},
+		"not open": {[]egress.Record{unknown}, []string{known}, []string{"allow_private"}},
+		"both":     {[]egress.Record{private, unknown}, []string{known, "10.0.0.5", "allow_private"}, nil},
+	} {
+		bs := &boxes{log: testLog(t)}
+		for _, r := range tt.records {
+			bs.record(r)
+		}
+		i, ok := bs.usage.deniedIssue()
+		if !ok || i.Code != document.CodeEgressDenied || i.severity != document.SeverityNote {
+			t.Errorf("%s: %+v", name, i)
+		}
+		for _, text := range tt.has {
+			if !strings.Contains(i.SuggestedAction, text) {
+				t.Errorf("%s: the advice %q does not say %q", name, i.SuggestedAction, text)
+			}
+		}
+		for _, text := range tt.not {
+			if strings.Contains(i.SuggestedAction, text) {
+				t.Errorf("%s: the advice %q says %q", name, i.SuggestedAction, text)
+			}
+		}
+	}
+	if _, ok := (&boxes{}).usage.deniedIssue(); ok {
+		t.Error("nothing was refused, and there is an issue")
+	}
+}

@@ -1,0 +1,182 @@
+package journal
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"os"
+	"time"
+)
+
+// pollInterval is how often a follower looks at a file that another process
+// writes. Inside of the writing process, followers are woken instead. A watch
+// of the file system would be one more dependency, and none works everywhere.
+const pollInterval = 100 * time.Millisecond
+
+// Events reads a journal's events from number from on (1 is the first). With
+// follow it waits for more until run_ended or the end of ctx; without it stops
+// after the last complete line. A torn last line is no error: it is being
+// written, or its writer died. The last pair may hold an error instead of an
+// event; the end of ctx is context.Cause(ctx).
+//
+// A run that crashed never ends its journal: use RunDir.Events to follow a run.
+func Events(ctx context.Context, path string, from int64, follow bool) iter.Seq2[Event, error] {
+	return readEvents(ctx, path, from, follow, pollForever)
+}
+
+// FollowEvents is Events with follow for a journal of which alive says whether its
+// writer lives: the follower also stops when the writer has died.
+func FollowEvents(ctx context.Context, path string, from int64, alive func() (bool, error)) iter.Seq2[Event, error] {
+	dead := false
+	return readEvents(ctx, path, from, true, func(ctx context.Context, size int64) (bool, error) {
+		if dead {
+			return false, nil
+		}
+		living, err := alive()
+		if dead = !living; err != nil || dead {
+			return dead, err // once more: it may have written since
+		}
+		return pollForever(ctx, size)
+	})
+}
+
+// Events is the same for a journal this process writes; it needs no polling and
+// ends when the journal is closed.
+func (j *Journal) Events(ctx context.Context, from int64) iter.Seq2[Event, error] {
+	return readEvents(ctx, j.file.Name(), from, true, j.wait)
+}
+
+// waiter waits until a journal may have more than size bytes. It is false when
+// there will never be more.
+type waiter func(ctx context.Context, size int64) (more bool, err error)
+
+func pollForever(ctx context.Context, _ int64) (bool, error) {
+	t := time.NewTimer(pollInterval)
+	defer t.Stop()
+	select {
+	case <-ctx.Done():
+		return false, context.Cause(ctx)
+	case <-t.C:
+		return true, nil
+	}
+}
+
+func (j *Journal) wait(ctx context.Context, size int64) (bool, error) {
+	have, changed, closed := j.state()
+	if have > size || closed {
+		return have > size, nil
+	}
+	select {
+	case <-ctx.Done():
+		return false, context.Cause(ctx)
+	case <-changed:
+		return true, nil
+	}
+}
+
+func noMore(context.Context, int64) (bool, error) { return false, nil }
+
+func readEvents(ctx context.Context, path string, from int64, follow bool, wait waiter) iter.Seq2[Event, error] {
+	if !follow {
+		wait = noMore
+	}
+	return func(yield func(Event, error) bool) {
+		f, err := os.Open(path)
+		if err != nil {
+			yield(Event{}, fmt.Errorf("read journal: %w", err))
+			return
+		}
+		defer func() { _ = f.Close() }() // nothing was written
+		lines := newLineReader(f)
+		for {
+			e, ok, err := lines.await(ctx, f, wait)
+			if err != nil {
+				yield(Event{}, err)
+			}
+			if err != nil || !ok {
+				return
+			}
+			if e.Seq >= from && !yield(e, nil) || follow && e.Kind == EventRunEnded {
+				return
+			}
+		}
+	}
+}
+
+// lineReader reads complete lines of a file that may be growing.
+type lineReader struct {
+	r      *bufio.Reader
+	part   []byte // beginning of a line whose end is not there yet
+	offset int64  // bytes of the complete lines that were read
+	seq    int64  // of the last event
+}
+
+func newLineReader(r io.Reader) *lineReader {
+	return &lineReader{r: bufio.NewReaderSize(r, 64<<10)}
+}
+
+// await returns the next event of f, and waits for it where it is not there
+// yet. ok is false when there will never be another.
+func (l *lineReader) await(ctx context.Context, f io.ReadSeeker, wait waiter) (e Event, ok bool, err error) {
+	for {
+		e, err := l.next()
+		switch {
+		case err == nil:
+			return e, true, context.Cause(ctx)
+		case !errors.Is(err, io.EOF):
+			return Event{}, false, fmt.Errorf("read journal: %w", err)
+		}
+		if more, err := wait(ctx, l.offset); err != nil || !more {
+			return Event{}, false, err
+		}
+		if err := l.again(f); err != nil {
+			return Event{}, false, fmt.Errorf("read journal: %w", err)
+		}
+	}
+}
+
+// again goes back to the end of the last complete line. What was read of the
+// next one may have been cut off and written anew since.
+func (l *lineReader) again(f io.ReadSeeker) error {
+	l.part = l.part[:0]
+	l.r.Reset(f)
+	_, err := f.Seek(l.offset, io.SeekStart)
+	return err
+}
+
+// next returns the next event, or io.EOF when no complete line is left; more
+// may come later. Other errors are final.
+func (l *lineReader) next() (Event, error) {
+	for {
+		piece, err := l.r.ReadSlice('\n')
+		if len(l.part)+len(piece) > maxLine {
+			return Event{}, fmt.Errorf("line at byte %d: %w: more than %d bytes", l.offset, errCorrupt, maxLine)
+		}
+		l.part = append(l.part, piece...)
+		switch {
+		case err == nil:
+			return l.take()
+		case !errors.Is(err, bufio.ErrBufferFull):
+			return Event{}, err
+		}
+	}
+}
+
+// take parses the line that is complete now.
+func (l *lineReader) take() (Event, error) {
+	e, err := parseLine(bytes.TrimSuffix(l.part, []byte("\n")))
+	if err != nil {
+		return Event{}, fmt.Errorf("line at byte %d: %w", l.offset, err)
+	}
+	if e.Seq <= l.seq {
+		return Event{}, fmt.Errorf("line at byte %d: %w: event %d follows event %d", l.offset, errCorrupt, e.Seq, l.seq)
+	}
+	l.seq = e.Seq
+	l.offset += int64(len(l.part))
+	l.part = l.part[:0]
+	return e, nil
+}

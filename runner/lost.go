@@ -1,0 +1,238 @@
+package runner
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"slices"
+	"time"
+
+	"sandboxrun/gitdiff"
+	"sandboxrun/gitdiff/capture"
+	"sandboxrun/gitdiff/change"
+	"sandboxrun/gitdiff/land"
+	"sandboxrun/internal/step"
+	"sandboxrun/runner/document"
+	"sandboxrun/runner/journal"
+	"sandboxrun/runner/state"
+	"sandboxrun/sandbox/egress"
+)
+
+// inspectBound is how long the inspection of a dead run's repository may take.
+const inspectBound = 2 * time.Minute
+
+// lostRun is a run whose runner died. What its runner had measured is in its
+// journal, and none of it is repeated in the result; what it captured and landed
+// is read from git again.
+type lostRun struct {
+	facts
+	r       *Runner
+	repo    *gitdiff.Repo // nil where it cannot be opened
+	keyless error         // why the provider's key is not known
+}
+
+// settleLost writes the result of a run whose runner died, and says whether there
+// was one to write.
+func (r *Runner) settleLost(ctx context.Context, dir *state.RunDir) (settled bool, err error) {
+	step.Before(stepReapTrees)
+	err = r.o.State.RemoveTrees(dir.ID())
+	step.After(stepReapTrees)
+	if err != nil {
+		return false, err
+	}
+	if never, err := unbegun(dir); never || err != nil {
+		if never {
+			step.Before(stepReapDiscard)
+			err = dir.Discard()
+			step.After(stepReapDiscard)
+		}
+		return false, err
+	}
+	if err := dir.ClearHalves(); err != nil {
+		return false, err
+	}
+	x, err := r.newLostRun(ctx, dir)
+	if err != nil {
+		return false, err
+	}
+	x.recover(ctx)
+	if ctx.Err() != nil { // what was not inspected must not be reported as absent
+		return false, errors.Join(context.Cause(ctx), x.record.close())
+	}
+	judgeCommands(x.plan, x.evidence, &x.report)
+	res := x.record.redacted(x.result(plannedBox(x.plan), document.AgentUsage{}))
+	step.Before(stepReapSession)
+	err = x.amendSession(ctx, res.Status)
+	step.After(stepReapSession)
+	if err != nil {
+		return false, errors.Join(err, x.record.close())
+	}
+	x.record.log.emit("settle", journal.RunEnded{Status: res.Status, Summary: res.Summary})
+	err = dir.Finish(res, x.record.close)
+	return err == nil, err
+}
+
+// newLostRun is a dead run as far as it is known without inspecting its change.
+func (r *Runner) newLostRun(ctx context.Context, dir *state.RunDir) (*lostRun, error) {
+	plan, err := dir.Plan()
+	if err != nil {
+		return nil, err
+	}
+	started, err := dir.Started()
+	if err != nil {
+		return nil, err
+	}
+	x := &lostRun{r: r}
+	x.facts = facts{identity: newIdentity(dir, plan, started), plan: plan, record: record{dir: dir}}
+	if err := x.record.open(nil); err != nil {
+		return nil, err
+	}
+	x.report = newReport(x.record.log, plan.Box.Limits.OutputBytes)
+	x.report.add(issue(document.CodeRunnerLost, "the runner ended before the run did; a later one removed its boxes and wrote this result"))
+	var key egress.KeyFunc
+	if plan.Agent != nil {
+		if key, x.keyless = r.o.Config.Key(plan.Agent.Provider, r.o.Getenv); x.keyless != nil {
+			key = nil
+		}
+	}
+	_, _ = x.hideSecrets(ctx, r.o, "", key) // x.keyless has why there is no key
+	return x, nil
+}
+
+// recover finds out what of the run exists: the branch it made, the change it
+// captured, its place in a session. A failure is reported and no more: a run must
+// be settled also when its repository is gone.
+func (x *lostRun) recover(ctx context.Context) {
+	steps, err := x.record.dir.Steps()
+	if err != nil {
+		x.unrecovered("its journal of steps cannot be read", err)
+		return
+	}
+	x.base = steps.Base
+	x.recoverSession()
+	if steps.Landing.Commit == "" && steps.Tree == "" {
+		return
+	}
+	ctx, cancel := context.WithTimeoutCause(ctx, inspectBound, fmt.Errorf("inspecting it took longer than %s", inspectBound))
+	defer cancel()
+	if x.repo, err = gitdiff.Open(x.plan.RepoRoot); err != nil {
+		if steps.Landing.Done { // nobody can check it any more
+			x.landed = landing{commit: steps.Landing.Commit, ref: steps.Landing.Branch}
+		}
+		x.unrecovered("its repository cannot be opened", err)
+		return
+	}
+	step.Before(stepReapLanding)
+	err = x.recoverLanding(steps.Landing)
+	step.After(stepReapLanding)
+	step.Before(stepReapChange)
+	err = errors.Join(err, x.recoverChange(ctx, steps.Tree))
+	step.After(stepReapChange)
+	err = errors.Join(err, x.repo.Close())
+	if err != nil {
+		x.unrecovered("not all that it left could be inspected", err)
+	}
+}
+
+func (x *lostRun) unrecovered(what string, err error) {
+	x.report.add(issue(document.CodeRunnerLost, what+": "+err.Error()).withSeverity(document.SeverityNote).
+		withAction("look for a branch below " + land.BranchPrefix + " yourself"))
+}
+
+// recoverLanding names the branch that the dead run made, and removes what it
+// left half-made in the user's repository. It never lands anything.
+func (x *lostRun) recoverLanding(l state.LandingRecord) error {
+	if l.Commit == "" {
+		return nil
+	}
+	there, err := land.Landed(x.repo, l.Commit, l.Branch)
+	if there || l.Done {
+		x.landed = landing{commit: l.Commit, ref: l.Branch}
+	}
+	return err
+}
+
+// recoverChange finds the change of the captured tree and writes its patch again:
+// the one that is there may be half of it.
+func (x *lostRun) recoverChange(ctx context.Context, tree string) error {
+	if tree == "" {
+		return nil
+	}
+	if x.keyless != nil { // nobody can say whether the change holds it
+		return fmt.Errorf("its change is not shown without the provider's key: %w", x.keyless)
+	}
+	if x.plan.Forgotten() { // nor whether it holds those
+		return errors.New("its change is not shown: tokens of the task may be in it, and nobody kept those")
+	}
+	objects, err := gitdiff.NewStore(x.r.o.State.TreesDir()).For(x.repo)
+	if err != nil {
+		return fmt.Errorf("open store: %w", err)
+	}
+	defer func() { _ = objects.Close() }() // nothing was written
+	diff, err := change.Compare(ctx, objects, x.base.Tree, tree)
+	if err != nil {
+		return fmt.Errorf("change of the captured tree: %w", err)
+	}
+	patch := x.record.dir.PatchPath()
+	if err := os.Remove(patch); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("replace patch: %w", err)
+	}
+	x.change.diff, x.change.snapshot = diff, &capture.Snapshot{Tree: tree}
+	if !x.change.any() {
+		return nil
+	}
+	land := x.r.o.Config.Land
+	if err = x.change.inspect(ctx, land, &x.report.findings); err == nil {
+		err = x.change.writePatch(ctx, patch, scanPolicy{secrets: x.record.secrets, allowed: land.AllowSecrets}, &x.report.findings)
+	}
+	if err != nil { // what was not searched is not shown
+		x.change.diff, x.change.snapshot = nil, nil
+		return errors.Join(err, os.RemoveAll(patch))
+	}
+	return nil
+}
+
+// recoverSession says which run of its session the dead one is, where it died
+// after it had become one.
+func (x *lostRun) recoverSession() {
+	if x.plan.Session == "" {
+		return
+	}
+	doc, err := x.r.o.State.ReadSession(x.plan.Session)
+	if err != nil {
+		return // it never became part of one
+	}
+	for i, s := range doc.Runs {
+		if s.RunID == x.id {
+			turn := &sessionTurn{doc: doc, earlier: doc.Runs[:i:i], retryOf: s.RetryOf}
+			if s.Resumed {
+				turn.conversation = s.Conversation
+			}
+			x.session = turn
+		}
+	}
+}
+
+// amendSession gives a run that had become part of its session the status of its
+// result there. A session that is in use is left as it is.
+func (x *lostRun) amendSession(ctx context.Context, status document.Status) error {
+	if x.session == nil {
+		return nil
+	}
+	dir, err := x.r.o.State.TakeSession(ctx, x.plan.Session)
+	if busy := (*document.ConflictError)(nil); errors.As(err, &busy) || errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	doc, err := x.r.o.State.ReadSession(x.plan.Session)
+	at := slices.IndexFunc(doc.Runs, func(s state.SessionRun) bool { return s.RunID == x.id })
+	if err == nil && at >= 0 && doc.Runs[at].Status != status {
+		doc.Runs[at].Status = status
+		err = dir.Write(doc)
+	}
+	return errors.Join(err, dir.Close())
+}

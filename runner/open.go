@@ -1,0 +1,74 @@
+package runner
+
+import (
+	"context"
+	"errors"
+
+	"sandboxrun/gitdiff/workspace"
+	"sandboxrun/sandbox"
+	"sandboxrun/sandbox/egress"
+)
+
+// open starts the working box.
+func open(ctx context.Context, x *run) error {
+	routes, err := x.r.modelRoutes(x.plan, x.key)
+	if err != nil {
+		return err
+	}
+	b, tree, err := x.boxOn(ctx, roleAgent, x.base.Tree, x.trees.working, routes)
+	x.trees.working = tree
+	if err != nil {
+		return err
+	}
+	x.boxes.working = b
+	if d, ok := b.Sandbox.(sandbox.Details); ok {
+		x.boxes.made = d.Details()
+	}
+	return nil
+}
+
+// boxOn starts a box on a tree. Where the engine cannot mount the overlay, the
+// tree is made again as plain files, and so are all later ones of this run. It
+// returns the workspace that is in use afterwards, also with an error.
+func (x *run) boxOn(ctx context.Context, role, tree string, ws *workspace.Workspace, routes []egress.Route) (*box, *workspace.Workspace, error) {
+	b, err := x.boxes.open(ctx, role, ws.Mount(), routes)
+	if !errors.Is(err, sandbox.ErrOverlayUnsupported) || x.trees.layout != workspace.LayoutOverlay || x.boxes.left() {
+		return b, ws, err
+	}
+	x.record.log.remark("this engine cannot mount an overlay; using a plain copy of the tree: %v", err)
+	x.trees.layout = workspace.LayoutCopy
+	if err := x.trees.close(ws); err != nil {
+		return nil, ws, err
+	}
+	if ws, err = x.trees.open(ctx, role, x.under(), tree); err != nil {
+		return nil, nil, err
+	}
+	b, err = x.boxes.open(ctx, role, ws.Mount(), routes)
+	return b, ws, err
+}
+
+// noBox says that no working box is open.
+func noBox(x *run) bool { return x.boxes.working == nil }
+
+// closeBox is the phase close: it removes the working box. A box that cannot be
+// confirmed as removed stays the working one, so that nobody reads its tree.
+func closeBox(ctx context.Context, x *run) error {
+	if err := x.boxes.working.close(ctx); err != nil {
+		return err
+	}
+	x.boxes.working = nil
+	return nil
+}
+
+// discard removes a box and its tree; either may be nil.
+func (x *run) discard(ctx context.Context, b *box, ws *workspace.Workspace) error {
+	if b != nil {
+		if err := b.discard(ctx); err != nil {
+			return err
+		}
+	}
+	if ws == nil || x.boxes.left() {
+		return nil
+	}
+	return x.trees.close(ws)
+}

@@ -1,0 +1,59 @@
+package plan
+
+import (
+	"fmt"
+
+	"sandboxrun/runner/document"
+	"sandboxrun/sandbox"
+	"sandboxrun/sandbox/egress"
+)
+
+// Overrides is what the command line decides over task and configuration. Zero
+// fields decide nothing.
+type Overrides struct {
+	Agent, Variant, Model string
+	Base                  string
+	Session, Retry        string
+	ForceWhenDirty        bool
+	Land                  document.Land
+	Image, Runtime        string
+	RequireTier           sandbox.Tier
+	AllowHosts            []string // added to the others
+	Approve               document.Approval
+}
+
+// validate reports flags that cannot work. They are in no document, so they
+// have no pointer.
+func (o Overrides) validate(p *document.Problems) {
+	flag := func(name, why string) {
+		if why != "" {
+			p.Add("", "--%s %s", name, why)
+		}
+	}
+	if o.Agent != "" {
+		flag("agent", document.AgentProblem(o.Agent))
+	}
+	flag("variant", document.VariantProblem(o.Variant))
+	flag("model", document.ModelProblem(o.Model))
+	flag("base", document.RevisionProblem(o.Base))
+	if o.Image != "" {
+		flag("image", document.ImageProblem(o.Image))
+	}
+	flag("runtime", document.RuntimeProblem(o.Runtime))
+	flag("require-tier", document.TierProblem(o.RequireTier))
+	if o.Session != "" {
+		flag("session", document.SessionProblem(o.Session))
+	}
+	flag("retry", document.RunNameProblem(o.Retry))
+	switch o.Land {
+	case "", document.LandBranch, document.LandNone:
+	default:
+		flag("land", fmt.Sprintf("must be one of %s, %s", document.LandBranch, document.LandNone))
+	}
+	flag("approve", document.ApprovalProblem(o.Approve))
+	for _, host := range o.AllowHosts {
+		if _, err := egress.ParseAllow(host); err != nil {
+			flag("allow-host", err.Error())
+		}
+	}
+}

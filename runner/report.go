@@ -1,0 +1,181 @@
+package runner
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"syscall"
+
+	"sandboxrun/gitdiff"
+	"sandboxrun/gitdiff/gitobj"
+	"sandboxrun/runner/document"
+	"sandboxrun/runner/journal"
+	"sandboxrun/sandbox"
+)
+
+// report is what a result says besides the change: issues, verdicts, times, and
+// what could not be confirmed as removed.
+type report struct {
+	findings
+	verdicts
+	timing    map[string]int64 // milliseconds, by phase
+	left      []string         // what could not be confirmed as removed
+	log       *log
+	maxOutput int64 // bytes that all boxes of the run may print together
+}
+
+// verdicts is what the checks said.
+type verdicts struct {
+	constraints, acceptance []document.Judged
+	tests                   document.Tests
+}
+
+// newReport makes the report of a run that may print so many bytes.
+func newReport(l *log, maxOutput int64) report {
+	return report{timing: map[string]int64{}, log: l, maxOutput: maxOutput}
+}
+
+// boxLeft says that the removal of a box could not be confirmed.
+func (r *report) boxLeft() bool { return slices.Contains(r.left, leftBox) }
+
+// setupError is a setup command that failed.
+type setupError struct {
+	command string
+	code    *int
+}
+
+func (e *setupError) Error() string {
+	if e.code == nil {
+		return fmt.Sprintf("setup command %q did not end", e.command)
+	}
+	return fmt.Sprintf("setup command %q exited with %d", e.command, *e.code)
+}
+
+// leftBox is what a cleanupError names for a box: it may still run.
+const leftBox = "box"
+
+// leftLanding is what a cleanupError names for what the making of a branch left
+// in the user's repository: nothing there depends on it.
+const leftLanding = "landing"
+
+// cleanupError is a box or tree whose removal could not be confirmed.
+type cleanupError struct {
+	what string
+	err  error
+}
+
+func (e *cleanupError) Error() string { return fmt.Sprintf("remove %s: %v", e.what, e.err) }
+func (e *cleanupError) Unwrap() error { return e.err }
+
+// diskFull says that a disk, or a quota of one, has no room left.
+func diskFull(err error) bool {
+	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT)
+}
+
+// limitCodes maps the limits of a box to issue codes.
+var limitCodes = map[sandbox.Limit]string{
+	sandbox.LimitTime:   document.CodeRuntimeLimit,
+	sandbox.LimitMemory: document.CodeMemoryLimit,
+	sandbox.LimitPIDs:   document.CodePIDsLimit,
+	sandbox.LimitDisk:   document.CodeDiskLimit,
+	sandbox.LimitOutput: document.CodeOutputLimit,
+}
+
+// fail turns the error of a phase into an issue. The first failure is reported as
+// the reason why the run ended; its consequences are not reported again.
+func (r *report) fail(phase string, err error) {
+	var (
+		clean *cleanupError
+		intr  document.Interrupted
+		limit *sandbox.LimitError
+	)
+	again := r.stopped
+	r.stopped = true
+	failed := func(code string) found {
+		i := issue(code, phase+": "+err.Error())
+		i.Limit = r.limitReached(err)
+		return i
+	}
+	switch {
+	case errors.As(err, &clean):
+		r.left = append(r.left, clean.what)
+		i := failed(document.CodeCleanupFailed)
+		if clean.what == leftLanding {
+			i = i.withSeverity(document.SeverityFlaw).withAction("the branch is there and whole; the next landing removes what is left next to it")
+		}
+		r.add(i)
+	case again && (r.limited || r.interrupted):
+		// A consequence of the clock or the signal that already ended the work.
+	case errors.As(err, &intr):
+		r.interrupted = true
+		r.add(failed(document.CodeInterrupted))
+	case errors.As(err, &limit):
+		r.limited = true
+		r.log.emit(phase, journal.LimitReached{Limit: limit.Limit, Detail: limit.Detail, Reached: r.limitReached(err)})
+		r.add(failed(limitCodes[limit.Limit]))
+	case phase == phaseLand:
+		// What a person can mend there has its own code (landingIssue). The work is there, in the patch.
+		r.add(failed(document.CodeLandFailed))
+	case diskFull(err):
+		r.limited = true
+		r.log.emit(phase, journal.LimitReached{Limit: sandbox.LimitDisk, Detail: err.Error()})
+		r.add(failed(document.CodeDiskLimit).withSeverity(document.SeverityFatal).withAction("free space on the disk of the state directory"))
+	default:
+		code, action := failureCode(err)
+		i := failed(code).withSeverity(document.SeverityFatal)
+		if action != "" {
+			i = i.withAction(action)
+		}
+		r.add(i)
+	}
+}
+
+// failureCode is the code of an error that fails a run, with the action that the
+// error itself suggests, if it does.
+func failureCode(err error) (code, action string) {
+	var (
+		gone   *sandbox.UnavailableError
+		ended  *sandbox.EndedError
+		image  *sandbox.ImageError
+		policy *sandbox.PolicyError
+		broken *sandbox.EngineError
+		lacks  *gitobj.MissingError
+		setup  *setupError
+		budget *gitdiff.BudgetError
+	)
+	switch {
+	case errors.As(err, &gone):
+		return document.CodeEngineLost, ""
+	case errors.As(err, &ended):
+		return document.CodeBoxEnded, ""
+	case errors.As(err, &image):
+		return document.CodeImageUnusable, image.Hint
+	case errors.As(err, &policy):
+		return document.CodePolicyNotApplied, ""
+	case errors.As(err, &broken):
+		return document.CodeEngineFailed, ""
+	case errors.As(err, &lacks):
+		return document.CodeObjectsMissing, ""
+	case errors.As(err, &setup):
+		return document.CodeSetupFailed, ""
+	case errors.Is(err, gitdiff.ErrTreeUnstable):
+		return document.CodeTreeUnstable, ""
+	case errors.As(err, &budget):
+		return document.CodeTreeTooLarge, ""
+	}
+	return document.CodeRunnerError, ""
+}
+
+// limitReached is the part of an issue that says which limit ended a box; nil
+// where none did, or nothing was measured. What the boxes of a run print counts
+// together, so the share of the last box is not reported.
+func (r *report) limitReached(err error) *document.ReachedLimit {
+	l, ok := errors.AsType[*sandbox.LimitError](err)
+	if !ok || l.Which == "" {
+		return nil
+	}
+	if l.Which == sandbox.MeasureOutput {
+		return &document.ReachedLimit{Name: l.Which, Allowed: r.maxOutput, Measured: r.maxOutput + 1}
+	}
+	return &document.ReachedLimit{Name: l.Which, Allowed: l.Allowed, Measured: l.Measured}
+}

@@ -1,0 +1,199 @@
+package state
+
+import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"sandboxrun/runner/document"
+	"sandboxrun/runner/excerpt"
+)
+
+// States of a run besides its result's status.
+const (
+	RunRunning = "running"
+	RunCrashed = "crashed" // its runner died and nobody has settled it yet
+)
+
+// RunInfo is a run in a list.
+type RunInfo struct {
+	RunID     string     `json:"run_id"`
+	TaskID    string     `json:"task_id"`
+	Status    string     `json:"status"` // the result's, or running or crashed
+	Summary   string     `json:"summary"`
+	Branch    string     `json:"branch,omitempty"`
+	StartedAt time.Time  `json:"started_at"`
+	EndedAt   *time.Time `json:"ended_at,omitempty"`
+}
+
+// maxResult bounds how much of a stored result is read, in bytes.
+const maxResult = 256 << 20
+
+// List returns the newest runs, at most limit of them; 0 means all.
+func (s *State) List(limit int) ([]RunInfo, error) {
+	ids, err := s.runIDs()
+	if err != nil {
+		return nil, err
+	}
+	if limit > 0 && len(ids) > limit {
+		ids = ids[:limit]
+	}
+	infos := []RunInfo{}
+	for _, id := range ids {
+		info, err := (&RunDir{state: s, id: id}).Info()
+		if errors.Is(err, fs.ErrNotExist) {
+			continue // removed since
+		}
+		if err != nil {
+			return nil, err
+		}
+		infos = append(infos, info)
+	}
+	return infos, nil
+}
+
+// runIDs lists every run, the newest first.
+func (s *State) runIDs() ([]string, error) {
+	ids, err := idsIn(s.runsDir())
+	if err != nil {
+		return nil, fmt.Errorf("list runs: %w", err)
+	}
+	slices.Reverse(ids)
+	return ids, nil
+}
+
+// idsIn lists those names in a directory that are ids of runs, the oldest
+// first.
+func idsIn(dir string) ([]string, error) {
+	entries, err := os.ReadDir(dir) // by name
+	if err != nil {
+		return nil, err
+	}
+	var ids []string
+	for _, e := range entries {
+		if validRunID(e.Name()) {
+			ids = append(ids, e.Name())
+		}
+	}
+	return ids, nil
+}
+
+// Info says how the run stands.
+func (d *RunDir) Info() (RunInfo, error) {
+	started, err := d.Started()
+	if err != nil {
+		return RunInfo{}, err
+	}
+	info := RunInfo{RunID: d.id, TaskID: d.id, StartedAt: started}
+	// The lock is looked at first: a run that ends in between has a result.
+	held, err := locked(d.Path("lock"))
+	if err != nil {
+		return RunInfo{}, err
+	}
+	data, err := d.Result()
+	if errors.Is(err, fs.ErrNotExist) {
+		return d.unended(info, held)
+	}
+	if err != nil {
+		return RunInfo{}, err
+	}
+	var r struct {
+		TaskID  string `json:"task_id"`
+		Status  string `json:"status"`
+		Summary string `json:"summary"`
+		Git     struct {
+			Branch string `json:"branch"`
+		} `json:"git"`
+		EndedAt time.Time `json:"ended_at"`
+	}
+	if err := json.Unmarshal(data, &r); err != nil {
+		return RunInfo{}, fmt.Errorf("read result of run %s: %w", d.id, err)
+	}
+	info.TaskID, info.Status, info.Summary = r.TaskID, r.Status, r.Summary
+	info.Branch, info.EndedAt = r.Git.Branch, &r.EndedAt
+	return info, nil
+}
+
+func (d *RunDir) unended(info RunInfo, held bool) (RunInfo, error) {
+	if _, err := os.Stat(d.Dir()); err != nil {
+		return RunInfo{}, err
+	}
+	info.Status = RunCrashed
+	if held {
+		info.Status = RunRunning
+	}
+	if p, err := d.Plan(); err == nil {
+		info.Summary = p.Objective
+		info.TaskID = cmp.Or(p.TaskID, d.id)
+	}
+	return info, nil
+}
+
+// Result is the stored result document; fs.ErrNotExist while there is none.
+func (d *RunDir) Result() ([]byte, error) {
+	data, err := document.ReadSmall(d.ResultPath(), maxResult)
+	if err != nil {
+		return nil, fmt.Errorf("read result: %w", err)
+	}
+	return data, nil
+}
+
+// Find returns the one run whose id begins with prefix, to look at it. Errors
+// are *InputError, or failures of reading.
+func (s *State) Find(prefix string) (*RunDir, error) {
+	prefix = strings.ToLower(prefix)
+	ids, err := s.runIDs()
+	if err != nil {
+		return nil, err
+	}
+	var found []string
+	for _, id := range ids {
+		if prefix != "" && strings.HasPrefix(id, prefix) {
+			found = append(found, id)
+		}
+	}
+	switch len(found) {
+	case 0:
+		return nil, &document.InputError{Message: fmt.Sprintf("no run is called %q", excerpt.Clip(prefix, 64)), Hint: `"sandboxrun runs list" shows them`}
+	case 1:
+		return &RunDir{state: s, id: found[0]}, nil
+	}
+	return nil, &document.InputError{
+		Message: fmt.Sprintf("%d runs begin with %q, among them %s", len(found), excerpt.Clip(prefix, 64), strings.Join(found[:min(5, len(found))], ", ")),
+		Hint:    "name more of the id",
+	}
+}
+
+// Remove removes an ended run with everything in it. A live run is refused, and
+// so is a crashed one before it was settled: its boxes would be forgotten.
+func (s *State) Remove(d *RunDir) error {
+	lock, err := takeLock(d.Path("lock"))
+	if errors.Is(err, errLocked) {
+		return &document.InputError{Message: fmt.Sprintf("run %s is running", d.id), Hint: "stop it first"}
+	}
+	if err != nil {
+		return err
+	}
+	if _, err := os.Stat(s.marker(d.id)); err == nil {
+		return errors.Join(lock.Close(), &document.InputError{
+			Message: fmt.Sprintf("run %s crashed and was not cleared away", d.id), Hint: `run "sandboxrun reap" first`,
+		})
+	}
+	// Out of sight first, so that nobody sees half of it.
+	gone := filepath.Join(s.runsDir(), gonePrefix+d.id)
+	err = os.Rename(d.Dir(), gone)
+	if err == nil {
+		err = os.RemoveAll(gone)
+	}
+	if err = errors.Join(err, lock.Close()); err != nil {
+		return fmt.Errorf("remove run %s: %w", d.id, err)
+	}
+	return nil
+}

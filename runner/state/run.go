@@ -1,0 +1,259 @@
+package state
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"iter"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/gofrs/flock"
+	"github.com/google/renameio/v2"
+	"github.com/oklog/ulid/v2"
+
+	"sandboxrun/internal/redact"
+	"sandboxrun/internal/step"
+	"sandboxrun/runner/document"
+	"sandboxrun/runner/excerpt"
+	"sandboxrun/runner/journal"
+	"sandboxrun/runner/plan"
+)
+
+// RunDir is the directory of one run: plan.json, events.ndjson, steps.ndjson,
+// result.json, diff.patch and logs.
+type RunDir struct {
+	state *State
+	id    string
+	lock  *flock.Flock // nil for those who only look
+	// secrets is what no file of the run may hold, nil for those who only look.
+	secrets *redact.Redactor
+}
+
+// NewRun creates the directory of a new run and holds its lock. Ids are ULIDs
+// in lower case (github.com/ulid/spec): they sort by time.
+func (s *State) NewRun() (*RunDir, error) {
+	id := strings.ToLower(ulid.Make().String())
+	// The directory appears under its name with the lock already held: nobody
+	// ever sees a new run that looks dead.
+	tmp := filepath.Join(s.runsDir(), newPrefix+id)
+	creation, err := s.creationLock(false)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = creation.Close() }() // nothing was written
+	d := &RunDir{state: s, id: id}
+	// Marked first: a run that dies at any point from here on is found.
+	step.Before(stepMark)
+	err = os.WriteFile(s.marker(id), nil, 0o600)
+	step.After(stepMark)
+	if err != nil {
+		return nil, err
+	}
+	step.Before(stepMake)
+	if err = os.MkdirAll(filepath.Join(tmp, "logs"), 0o700); err == nil {
+		d.lock, err = newLock(filepath.Join(tmp, "lock"))
+	}
+	step.After(stepMake)
+	if err == nil {
+		step.Before(stepAppear)
+		err = os.Rename(tmp, d.Dir())
+		step.After(stepAppear)
+	}
+	if err != nil {
+		return nil, errors.Join(err, d.Discard(), os.RemoveAll(tmp))
+	}
+	return d, nil
+}
+
+// What begins the names of directories that are not runs yet, or no longer.
+const (
+	newPrefix  = ".new-"
+	gonePrefix = ".gone-"
+)
+
+// creationLock takes the lock that processes share while they make a run. Whoever holds it alone
+// knows that what is half-made was made by somebody dead.
+func (s *State) creationLock(alone bool) (*flock.Flock, error) {
+	l := flock.New(s.runsDir(), flock.SetFlag(os.O_RDONLY))
+	if !alone {
+		return l, l.RLock()
+	}
+	got, err := l.TryLock()
+	if err != nil {
+		return nil, fmt.Errorf("look for remains of runs: %w", err)
+	}
+	if !got {
+		return nil, errors.Join(&fs.PathError{Op: "lock", Path: s.runsDir(), Err: errLocked}, l.Close())
+	}
+	return l, nil
+}
+
+// validRunID tells ids from other names; it is what keeps names of strangers
+// from becoming paths.
+func validRunID(id string) bool {
+	_, err := ulid.ParseStrict(strings.ToUpper(id))
+	return err == nil && id == strings.ToLower(id)
+}
+
+// ID is the id of the run.
+func (d *RunDir) ID() string { return d.id }
+
+// Dir is the directory itself.
+func (d *RunDir) Dir() string { return d.state.runDir(d.id) }
+
+// Path is the path of a file in the directory.
+func (d *RunDir) Path(name string) string { return filepath.Join(d.Dir(), name) }
+
+// PatchPath is where the run's patch is, if it changed anything.
+func (d *RunDir) PatchPath() string { return d.Path("diff.patch") }
+
+// ResultPath is where the run's result is once it has ended.
+func (d *RunDir) ResultPath() string { return d.Path("result.json") }
+
+// EventsPath is where the run's journal is.
+func (d *RunDir) EventsPath() string { return d.Path("events.ndjson") }
+
+// stepsPath is where the run's journal of steps is.
+func (d *RunDir) stepsPath() string { return d.Path("steps.ndjson") }
+
+// LogsDir holds the whole outputs of the run's commands.
+func (d *RunDir) LogsDir() string { return d.Path("logs") }
+
+// Started is when the run's directory was made, to the millisecond.
+func (d *RunDir) Started() (time.Time, error) {
+	id, err := ulid.ParseStrict(strings.ToUpper(d.id))
+	if err != nil {
+		return time.Time{}, fmt.Errorf("run %q: %w", d.id, err)
+	}
+	return ulid.Time(id.Time()).UTC(), nil
+}
+
+// Journal opens the run's journal to write to it.
+func (d *RunDir) Journal() (*journal.Journal, error) {
+	return journal.Open(d.EventsPath(), d.id)
+}
+
+// Events reads the run's events as the function Events does. A follower also
+// stops when the run has died.
+func (d *RunDir) Events(ctx context.Context, from int64, follow bool) iter.Seq2[journal.Event, error] {
+	if !follow {
+		return journal.Events(ctx, d.EventsPath(), from, false)
+	}
+	return journal.FollowEvents(ctx, d.EventsPath(), from, func() (bool, error) { return locked(d.Path("lock")) })
+}
+
+// Spool opens the log file of that name.
+func (d *RunDir) Spool(name string) (*excerpt.Spool, error) {
+	return excerpt.NewSpool(filepath.Join(d.LogsDir(), filepath.Base(name)), excerpt.MaxLog, d.secrets)
+}
+
+// Redact has every file that is written from now on hold none of these secrets.
+func (d *RunDir) Redact(secrets *redact.Redactor) { d.secrets = secrets }
+
+// WritePlan stores the plan.
+func (d *RunDir) WritePlan(p *plan.Plan) error { return d.writeJSON("plan.json", p) }
+
+// Plan reads the plan back.
+func (d *RunDir) Plan() (*plan.Plan, error) {
+	data, err := document.ReadSmall(d.Path("plan.json"), 16*document.MaxDocument)
+	if err != nil {
+		return nil, fmt.Errorf("read plan: %w", err)
+	}
+	var p plan.Plan
+	if err := json.Unmarshal(data, &p); err != nil {
+		return nil, fmt.Errorf("read plan: %w", err)
+	}
+	return &p, nil
+}
+
+// Finish ends the run: it closes the journal with closeJournal, writes the
+// result and releases the lock. Where the result cannot be written, the run
+// counts as crashed.
+func (d *RunDir) Finish(r *document.Result, closeJournal func() error) error {
+	step.Before(stepClose)
+	err := closeJournal()
+	step.After(stepClose)
+	step.Before(stepResult)
+	err = errors.Join(err, d.writeResult(r))
+	step.After(stepResult)
+	if err == nil {
+		step.Before(stepUnmark)
+		err = os.Remove(d.state.marker(d.id))
+		step.After(stepUnmark)
+	}
+	return errors.Join(err, d.Unlock())
+}
+
+// writeResult writes the result so that it outlives the machine, its name
+// included.
+func (d *RunDir) writeResult(r *document.Result) error {
+	if err := d.writeJSON("result.json", r); err != nil {
+		return err
+	}
+	dir, err := os.Open(d.Dir())
+	if err != nil {
+		return fmt.Errorf("write result: %w", err)
+	}
+	defer dir.Close()
+	if err := dir.Sync(); err != nil && !errors.Is(err, errors.ErrUnsupported) && !errors.Is(err, syscall.EINVAL) {
+		return fmt.Errorf("write result: %w", err)
+	}
+	return nil
+}
+
+// ClearHalves removes files that were to replace others when their writer died.
+func (d *RunDir) ClearHalves() error {
+	halves, err := filepath.Glob(filepath.Join(escapeGlob(d.Dir()), ".*.json*"))
+	for _, half := range halves {
+		err = errors.Join(err, os.Remove(half))
+	}
+	if err != nil {
+		return fmt.Errorf("clear run: %w", err)
+	}
+	return nil
+}
+
+// Discard removes the directory of a run that never began. It goes out of sight
+// first: nobody ever sees half of it, nor takes it for a run.
+func (d *RunDir) Discard() error {
+	step.Before(stepDiscard)
+	defer step.After(stepDiscard)
+	gone := filepath.Join(d.state.runsDir(), gonePrefix+d.id)
+	err := os.Rename(d.Dir(), gone)
+	if err == nil {
+		err = os.RemoveAll(gone)
+	}
+	if errors.Is(err, fs.ErrNotExist) {
+		err = nil
+	}
+	return errors.Join(err, d.state.unmark(d.id), d.Unlock())
+}
+
+// Unlock releases the lock, if it is held.
+func (d *RunDir) Unlock() error {
+	if d.lock == nil {
+		return nil
+	}
+	err := d.lock.Close()
+	d.lock = nil
+	return err
+}
+
+// writeJSON replaces a file at once or not at all.
+func (d *RunDir) writeJSON(name string, v any) error {
+	data, err := document.Encode(v)
+	if err != nil {
+		return fmt.Errorf("write %s: %w", name, err)
+	}
+	data = d.secrets.JSON(data)
+	if err := renameio.WriteFile(d.Path(name), data, 0o600, renameio.WithTempDir(d.Dir())); err != nil {
+		return fmt.Errorf("write %s: %w", name, err)
+	}
+	return nil
+}

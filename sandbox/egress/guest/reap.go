@@ -1,0 +1,31 @@
+package guest
+
+import (
+	"context"
+	"os"
+	"os/signal"
+
+	"golang.org/x/sys/unix"
+)
+
+// reap collects the processes the box leaves behind until ctx ends, as the
+// first process of a pid namespace has to. The guest starts none of its own, so
+// every child there is may be collected.
+func reap(ctx context.Context) {
+	ended := make(chan os.Signal, 1)
+	signal.Notify(ended, unix.SIGCHLD)
+	defer signal.Stop(ended)
+	for {
+		for {
+			// No child, or none that has ended: wait for the next signal.
+			if pid, err := unix.Wait4(-1, nil, unix.WNOHANG, nil); err != nil || pid == 0 {
+				break
+			}
+		}
+		select {
+		case <-ended:
+		case <-ctx.Done():
+			return
+		}
+	}
+}
