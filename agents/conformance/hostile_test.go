@@ -74,7 +74,7 @@ func TestWhatAgentsObeyIsKnown(t *testing.T) {
 	t.Parallel()
 	hazards := map[string]bool{}
 	for _, h := range change.Hazards {
-		for _, p := range h.Paths {
+		for _, p := range h.Paths() {
 			hazards[p] = true
 		}
 	}

@@ -3,55 +3,40 @@ package change
 import (
 	"strings"
 
+	"sandboxrun/gitdiff"
 	"sandboxrun/gitdiff/gitname"
 )
 
-// Hazard is one class of paths that programs of the people and machines who check a tree out obey. None of them does harm
-// by being checked out; the next push, build, or start of an editor or an agent there is what runs them.
+// Hazard is one class of paths that programs obey on the machines of people who check a tree out, or on the machines of a
+// service it is pushed to. A checkout alone runs none of them; the next push, build, or start of an editor or an agent does.
 type Hazard struct {
-	Class string // stable name, for policies and results
-	Why   string // what obeys such a path, for people
+	Class   string        // stable name, for policies and results
+	Why     string        // which program acts on such a path and when, for people
+	Grade   gitdiff.Grade // what a path of the class means for the change
+	Obeyers []Obeyer
+}
+
+// Obeyer is a program, or a family of programs, and the paths it obeys.
+type Obeyer struct {
+	Program string
+	Source  string // where its makers document that, an address without the scheme
 	// Paths: "name" is a file of that name anywhere, "name/" everything in a directory of that name anywhere, "/a/b" the
-	// same from the root of the tree, and "*.x" every file with that ending. Letters of any case, and other spellings that
-	// some file system takes for the same, count.
+	// same from the root of the tree, "*.x" every file with that ending, and "name.*" every file whose name begins with
+	// "name.". Letters of any case, and other spellings that some file system takes for the same, count.
 	Paths []string
 }
 
-// Hazards is the table of classes; HAZARDS.md says the same for people. A path belongs to the first class that has it.
-var Hazards = []Hazard{
-	{"workflow", "runs on the machines of a CI service when it is pushed", []string{
-		"/.github/workflows/", "/.github/actions/", "action.yml", "action.yaml", ".gitlab-ci.yml", "/.gitlab/", ".circleci/", "Jenkinsfile", "azure-pipelines.yml",
-		"azure-pipelines.yaml", ".buildkite/", ".travis.yml", "appveyor.yml", ".appveyor.yml", "bitbucket-pipelines.yml", ".drone.yml", ".woodpecker.yml",
-		".woodpecker/", ".teamcity/", "/.forgejo/workflows/", "/.gitea/workflows/", "cloudbuild.yaml", ".semaphore/", ".cirrus.yml",
-		"/.github/dependabot.yml", "renovate.json", "CODEOWNERS",
-	}},
-	{"hook", "runs on git commands once the hooks of the project are set up", []string{
-		".husky/", ".githooks/", "/hooks/", "lefthook.yml", "lefthook.yaml", ".lefthook.yml", "lefthook-local.yml", ".lefthook/", ".pre-commit-config.yaml",
-		".pre-commit-hooks.yaml", ".overcommit.yml", ".huskyrc", ".lintstagedrc", ".lintstagedrc.json", "lint-staged.config.js",
-	}},
-	{"editor", "is obeyed by an editor or a shell that enters the directory", []string{
-		".vscode/", ".idea/", ".devcontainer/", ".devcontainer.json", ".envrc", ".zed/", ".fleet/", ".vs/", ".vim/", ".nvim/", ".nvimrc", ".exrc", ".vimrc", ".nvim.lua",
-		".dir-locals.el", "*.code-workspace", ".sublime-project", "*.sublime-project", ".autoenv", ".mise.toml", "mise.toml", ".tool-versions", ".replit",
-		".gitpod.yml", ".lldbinit", ".gdbinit",
-	}},
-	{"agent", "is obeyed by a coding agent that works in the tree", []string{
-		"AGENTS.md", "AGENTS.override.md", "CLAUDE.md", "CLAUDE.local.md", "GEMINI.md", "QWEN.md", "CODEX.md", "COPILOT.md", ".mcp.json", "mcp.json", ".claude/", ".codex/",
-		".gemini/", ".opencode/", "opencode.json", "opencode.jsonc", ".factory/", ".qwen/", ".cursor/", ".cursorrules", ".windsurf/", ".windsurfrules",
-		".clinerules", ".clinerules/", ".cline/", ".roo/", ".aider.conf.yml", ".continue/", ".goose/", ".goosehints", ".amazonq/", ".kiro/", ".copilot/", ".agents/", ".junie/",
-		"/.github/copilot-instructions.md", "/.github/instructions/", "/.github/agents/", "/.github/prompts/",
-		"/.github/hooks/", "/.github/copilot/",
-	}},
-	{classModules, "tells git where to fetch other repositories from, and where to put them", []string{".gitmodules"}},
-	{"git_settings", "is read by git itself", []string{".lfsconfig", ".mailmap", ".gitconfig"}},
-	{"packages", "tells a package manager where packages come from, or runs when they are installed", []string{
-		".npmrc", ".yarnrc", ".yarnrc.yml", ".yarn/", ".pnpmfile.cjs", "bunfig.toml", ".pypirc", "pip.conf", "pip.ini", ".cargo/", ".bundle/", "sitecustomize.py",
-		"usercustomize.py", "*.pth", ".condarc", "nuget.config", ".netrc", "_netrc", "go.work",
-	}},
-	{"build", "runs when the project is built or tested", []string{
-		"setup.py", "setup.cfg", "conftest.py", "noxfile.py", "Makefile", "GNUmakefile", "*.mk", "Justfile", "Taskfile.yml", "Rakefile", "build.rs", "binding.gyp",
-		"build.gradle", "build.gradle.kts", "settings.gradle", "gradlew", ".mvn/", "mvnw", "CMakeLists.txt", "Dangerfile", "Vagrantfile",
-	}},
+// Paths lists the paths of all programs of the class.
+func (h *Hazard) Paths() []string {
+	var all []string
+	for _, o := range h.Obeyers {
+		all = append(all, o.Paths...)
+	}
+	return all
 }
+
+// Hazards is the table of classes; HAZARDS.md is its form for people. A path belongs to the first class that lists it.
+var Hazards = append(runsElsewhere, runsWhenBuilt...)
 
 // Classes that are found in the content or the kind of an entry.
 const (
@@ -65,23 +50,27 @@ const (
 
 // hazardIndex is the table, by what a component of a path is looked up with.
 var hazardIndex = func() (x struct {
-	files, dirs, ends map[string]*Hazard
-	rooted            []rootedHazard
+	files, dirs, ends, stems map[string]*Hazard
+	rooted                   []rootedHazard
 }) {
-	x.files, x.dirs, x.ends = map[string]*Hazard{}, map[string]*Hazard{}, map[string]*Hazard{}
+	x.files, x.dirs, x.ends, x.stems = map[string]*Hazard{}, map[string]*Hazard{}, map[string]*Hazard{}, map[string]*Hazard{}
 	for i := range Hazards {
 		h := &Hazards[i]
-		for _, p := range h.Paths {
-			name := gitname.Fold(strings.Trim(p, "/*"))
+		for _, p := range h.Paths() {
+			into, name := x.files, p
 			switch {
 			case strings.HasPrefix(p, "/"):
-				x.rooted = append(x.rooted, rootedHazard{name, strings.HasSuffix(p, "/"), h})
+				x.rooted = append(x.rooted, rootedHazard{gitname.Fold(strings.Trim(p, "/")), strings.HasSuffix(p, "/"), h})
+				continue
 			case strings.HasPrefix(p, "*."):
-				x.ends[name] = h
+				into, name = x.ends, strings.TrimPrefix(p, "*")
+			case strings.HasSuffix(p, ".*"):
+				into, name = x.stems, strings.TrimSuffix(p, ".*")
 			case strings.HasSuffix(p, "/"):
-				x.dirs[name] = h
-			default:
-				x.files[name] = h
+				into, name = x.dirs, strings.TrimSuffix(p, "/")
+			}
+			if name = gitname.Fold(name); into[name] == nil {
+				into[name] = h
 			}
 		}
 	}
@@ -115,8 +104,16 @@ func hazardOf(path string) *Hazard {
 			return r.Hazard
 		}
 	}
-	if dot := strings.LastIndexByte(last, '.'); dot >= 0 {
-		return hazardIndex.ends[last[dot:]]
+	for i := range len(last) {
+		if last[i] != '.' {
+			continue
+		}
+		if h := hazardIndex.ends[last[i:]]; h != nil {
+			return h
+		}
+		if h := hazardIndex.stems[last[:i]]; h != nil {
+			return h
+		}
 	}
 	return nil
 }

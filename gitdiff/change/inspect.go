@@ -65,7 +65,7 @@ func (in *inspector) keep(f gitdiff.Finding) {
 // change inspects one path of the new tree.
 func (in *inspector) change(c *Change) error {
 	if h := hazardOf(c.Name); h != nil {
-		in.hazard(c, h.Class, h.Why, gitdiff.Note)
+		in.hazard(c, h.Class, h.Why, h.Grade)
 	}
 	for _, f := range c.unseen {
 		f.Path, f.Grade = c.Name, f.Code.Grade()

@@ -1,7 +1,6 @@
 package change
 
 import (
-	"fmt"
 	"maps"
 	"os"
 	"path/filepath"
@@ -44,27 +43,61 @@ func inspect(t *testing.T, b *workbench.Bench, tree string) []string {
 	return out
 }
 
-func TestInspectTellsWhatPathsAreObeyed(t *testing.T) {
+// spell is a path that a pattern of the table means, below a directory and in
+// capitals where the pattern holds anywhere.
+func spell(pattern string, below string) string {
+	path := strings.TrimPrefix(pattern, "/")
+	switch {
+	case strings.HasPrefix(path, "*"):
+		path = "any" + path[1:]
+	case strings.HasSuffix(path, ".*"):
+		path = strings.TrimSuffix(path, "*") + "any"
+	case strings.HasSuffix(path, "/"):
+		path += "file"
+	}
+	if !strings.HasPrefix(pattern, "/") {
+		path = below + "/" + strings.ToUpper(path)
+	}
+	return path
+}
+
+func TestEveryPathOfTheTableHasItsClass(t *testing.T) {
 	t.Parallel()
-	work := map[string]string{"src/main.go": "x\n", "docs/hooks.md": "x\n", "environment": "x\n", "deep/hooks/useThing.ts": "x\n"}
-	var want []string
+	listed := map[string]string{}
 	for _, h := range Hazards {
-		for i, p := range h.Paths {
-			path := strings.TrimPrefix(p, "/")
-			if strings.HasPrefix(path, "*") {
-				path = "any" + path[1:]
-			}
-			if strings.HasSuffix(path, "/") {
-				path += "file"
-			}
-			if !strings.HasPrefix(p, "/") {
-				path = fmt.Sprintf("sub%d/%s", i, strings.ToUpper(path))
-			}
-			if h.Class != classModules { // has tests of its own
-				want = append(want, h.Class+" "+path)
-				work[path] = "x = 1\n"
+		for _, o := range h.Obeyers {
+			if o.Program == "" || o.Source == "" || len(o.Paths) == 0 {
+				t.Errorf("class %s: %+v lacks its program, source or paths", h.Class, o)
 			}
 		}
+		for _, p := range h.Paths() {
+			if before, twice := listed[p]; twice {
+				t.Errorf("%s is listed twice: %s and %s", p, before, h.Class)
+			}
+			listed[p] = h.Class
+			if got := hazardOf(spell(p, "sub")); got == nil || got.Class != h.Class {
+				t.Errorf("%s (%s) is of class %+v, want %s", p, spell(p, "sub"), got, h.Class)
+			}
+		}
+	}
+	for _, path := range []string{"src/main.go", "docs/hooks.md", "environment", "deep/hooks/useThing.ts", "a.b.c", "x.", ".", "webpack.configuration.js", "notaurl", "lib/gradle/x"} {
+		if h := hazardOf(path); h != nil {
+			t.Errorf("%s is of class %s", path, h.Class)
+		}
+	}
+}
+
+func TestInspectReportsPathsThatProgramsObey(t *testing.T) {
+	t.Parallel()
+	work := map[string]string{"src/main.go": "x\n"}
+	var want []string
+	for _, h := range Hazards {
+		if h.Class == classModules { // has tests of its own
+			continue
+		}
+		path := spell(h.Paths()[0], "sub")
+		want = append(want, h.Class+" "+path+[]string{"", " (flaw)", " (refused)"}[h.Grade])
+		work[path] = "x = 1\n"
 	}
 	slices.Sort(want)
 	gitdifftest.Equal(t, "findings", inspected(t, nil, work), want)
@@ -77,7 +110,7 @@ func TestHazardsAreDocumented(t *testing.T) {
 	gitdifftest.Must(t, err)
 	seen := map[string]bool{}
 	for _, h := range Hazards {
-		if seen[h.Class] || h.Why == "" || len(h.Paths) == 0 {
+		if seen[h.Class] || h.Why == "" || len(h.Obeyers) == 0 {
 			t.Errorf("class %q is twice there or empty", h.Class)
 		}
 		seen[h.Class] = true

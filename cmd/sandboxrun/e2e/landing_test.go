@@ -97,6 +97,7 @@ func TestObeyedFilesAreToldAndLandCleanly(t *testing.T) {
 		"mkdir -p .github/workflows .vscode .husky lib && git init -q lib 2>/dev/null || mkdir -p lib/.git",
 		"echo 'on: push' > .github/workflows/ci.yml; echo '{}' > .vscode/tasks.json; echo x > .husky/pre-commit; echo obey > AGENTS.md; echo 'all:' > Makefile",
 		"echo '* filter=evil' > .gitattributes; echo '{\"scripts\":{\"postinstall\":\"x\"}}' > package.json; echo registry=x > .npmrc; echo x > lib/x.c",
+		"mkdir .hg; printf '[hooks]\\nupdate = x\\n' > .hg/hgrc; echo x.example > CNAME; echo '[.ShellClassInfo]' > desktop.ini; echo x > eslint.config.mjs",
 		`printf 'int a; /* \342\200\256 */\n' > bidi.c; printf 'a\342\200\213b\n' > hidden.txt`,
 		"echo x > loose; chmod 6777 loose; mkdir .GIT; echo x > .GIT/config; dd if=/dev/zero of=big bs=1M count=51 2>/dev/null",
 	}, "\n"))
@@ -107,6 +108,7 @@ func TestObeyedFilesAreToldAndLandCleanly(t *testing.T) {
 	for path, class := range map[string]string{
 		".github/workflows/ci.yml": "workflow", ".vscode/tasks.json": "editor", ".husky/pre-commit": "hook", "AGENTS.md": "agent", "Makefile": "build",
 		".gitattributes": "attributes", "package.json": "package_scripts", ".npmrc": "packages", ".GIT": "left out",
+		".hg/hgrc": "other_repository", "CNAME": "hosting", "desktop.ini": "viewed", "eslint.config.mjs": "build",
 	} {
 		if !slices.ContainsFunc(res.Issues, func(i document.Issue) bool {
 			return i.Code == "dangerous_path" && i.Path == path && strings.Contains(i.Description, class)
