@@ -1,14 +1,23 @@
-// Command testsummary reads `go test -json` on standard input and tells the story
-// as it happens: a line per finished package, the output of what failed, a sign
-// of life in between, and at the end every skip with its reason and the counts
+// Command testsummary runs a `go test -json` command and tells the story as it
+// happens: a line per finished package, the output of what failed, a sign of
+// life in between, and at the end every skip with its reason and the counts
 // alone on a line. It exits with 1 when anything failed or nothing ran.
+//
+//	testsummary [-events FILE] [-again N] COMMAND… [-- CHOSEN…]
+//
+// CHOSEN are the words that choose packages and tests. With -again, a few failed
+// tests get a second try: COMMAND with each of them alone.
 package main
 
 import (
 	"bufio"
+	"errors"
+	"flag"
 	"fmt"
 	"io"
 	"os"
+	"os/exec"
+	"slices"
 	"time"
 )
 
@@ -16,9 +25,14 @@ import (
 const heartbeat = 15 * time.Second
 
 func main() {
-	ticks := time.NewTicker(heartbeat)
-	ok, err := run(os.Stdin, os.Stdout, ticks.C)
-	ticks.Stop()
+	file := flag.String("events", "", "keep the events in this `FILE`")
+	again := flag.Int("again", 0, "when at most `N` tests failed, run each of them once more, alone")
+	flag.Parse()
+	if flag.NArg() == 0 {
+		flag.Usage()
+		os.Exit(2)
+	}
+	ok, err := summarize(os.Stdout, *file, *again, flag.Args())
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "testsummary:", err)
 	}
@@ -27,8 +41,61 @@ func main() {
 	}
 }
 
-// run reads events until in ends and reports whether all was well.
-func run(in io.Reader, out io.Writer, ticks <-chan time.Time) (bool, error) {
+// summarize runs the command and reports whether all was well, if need be at the second try.
+func summarize(out io.Writer, file string, again int, words []string) (bool, error) {
+	events := io.Discard
+	if file != "" {
+		f, err := os.Create(file)
+		if err != nil {
+			return false, err
+		}
+		defer f.Close()
+		events = f
+	}
+	command, chosen := words, []string(nil)
+	if i := slices.Index(words, "--"); i >= 0 {
+		command, chosen = words[:i:i], words[i+1:]
+	}
+	s := newStory(out)
+	code, err := tell(s, events, append(command, chosen...))
+	if err != nil {
+		return false, err
+	}
+	// 1 is what go test says of failed tests, and the story names them.
+	explained := code == 0 || code == 1 && len(s.failed) > 0
+	if err := s.secondTry(events, again, command); err != nil {
+		return false, err
+	}
+	ok := s.end()
+	if !explained {
+		return false, fmt.Errorf("%s ended with exit code %d", command[0], code)
+	}
+	return ok, nil
+}
+
+// tell runs a command, tells its events and returns its exit code, -1 after a signal.
+func tell(s *story, events io.Writer, command []string) (int, error) {
+	cmd := exec.Command(command[0], command[1:]...)
+	cmd.Stderr = os.Stderr
+	in, err := cmd.StdoutPipe()
+	if err != nil {
+		return 0, err
+	}
+	if err := cmd.Start(); err != nil {
+		return 0, err
+	}
+	ticks := time.NewTicker(heartbeat)
+	defer ticks.Stop()
+	readErr := read(s, io.TeeReader(in, events), ticks.C)
+	err = cmd.Wait()
+	if exit := (*exec.ExitError)(nil); errors.As(err, &exit) {
+		err = nil
+	}
+	return cmd.ProcessState.ExitCode(), errors.Join(readErr, err)
+}
+
+// read tells events until in ends. Packages that have not ended by then have failed.
+func read(s *story, in io.Reader, ticks <-chan time.Time) error {
 	lines := make(chan []byte)
 	var readErr error
 	go func() {
@@ -47,12 +114,12 @@ func run(in io.Reader, out io.Writer, ticks <-chan time.Time) (bool, error) {
 			}
 		}
 	}()
-	s := newStory(out)
 	for {
 		select {
 		case line, more := <-lines:
 			if !more {
-				return s.end(), readErr
+				s.cut()
+				return readErr
 			}
 			s.line(line)
 		case <-ticks:

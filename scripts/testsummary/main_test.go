@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -17,9 +16,8 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// summarize runs the real go command over one package made of source and returns
-// what run makes of its events.
-func summarize(t *testing.T, source string) (string, bool) {
+// module writes a module of one package made of source.
+func module(t *testing.T, source string) string {
 	t.Helper()
 	dir := t.TempDir()
 	for name, text := range map[string]string{"go.mod": "module m\ngo 1.21\n", "m_test.go": "package m\n" + source} {
@@ -27,19 +25,12 @@ func summarize(t *testing.T, source string) (string, bool) {
 			t.Fatal(err)
 		}
 	}
-	cmd := exec.CommandContext(t.Context(), "go", "test", "-json", "./...")
-	cmd.Dir = dir
-	cmd.Env = append(os.Environ(), "GOWORK=off", "GOFLAGS=-mod=mod")
-	events, err := cmd.Output()
-	if len(events) == 0 {
-		t.Fatalf("go test printed nothing: %v", err)
-	}
-	var out bytes.Buffer
-	ok, err := run(bytes.NewReader(events), &out, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return out.String(), ok
+	return dir
+}
+
+// goTest is the command that tests the module in dir, on its own.
+func goTest(dir string, words ...string) []string {
+	return append([]string{"env", "-C", dir, "GOWORK=off", "GOFLAGS=-mod=mod", "go", "test", "-json"}, words...)
 }
 
 func TestSummaryOfRealRuns(t *testing.T) {
@@ -91,10 +82,12 @@ func TestSummaryOfRealRuns(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			out, ok := summarize(t, tc.source)
-			if ok != tc.ok {
-				t.Errorf("ok = %t, want %t", ok, tc.ok)
+			var told bytes.Buffer
+			ok, err := summarize(&told, "", 0, goTest(module(t, tc.source), "--", "./..."))
+			if ok != tc.ok || err != nil {
+				t.Errorf("ok = %t, err = %v, want %t", ok, err, tc.ok)
 			}
+			out := told.String()
 			if !strings.HasSuffix(out, "\n"+tc.counts+"\n") {
 				t.Errorf("output does not end with %q alone on a line", tc.counts)
 			}
@@ -110,6 +103,15 @@ func TestSummaryOfRealRuns(t *testing.T) {
 	}
 }
 
+// told is what the story says of events, and whether all was well.
+func told(events string) (string, bool, error) {
+	var out bytes.Buffer
+	s := newStory(&out)
+	err := read(s, strings.NewReader(events), nil)
+	ok := s.end()
+	return out.String(), ok, err
+}
+
 func TestSummaryNamesTheSlowestAndJoinsChosenSkips(t *testing.T) {
 	t.Parallel()
 	var in strings.Builder
@@ -121,18 +123,17 @@ func TestSummaryNamesTheSlowestAndJoinsChosenSkips(t *testing.T) {
 		fmt.Fprintf(&in, `{"Action":"skip","Package":"m","Test":%q}`+"\n", name)
 	}
 	in.WriteString(`{"Action":"pass","Package":"m"}` + "\n")
-	var out bytes.Buffer
-	if ok, err := run(strings.NewReader(in.String()), &out, nil); !ok || err != nil {
+	out, ok, err := told(in.String())
+	if !ok || err != nil {
 		t.Fatalf("ok = %t, err = %v", ok, err)
 	}
-	text := out.String()
 	for _, want := range []string{"slowest:\n    11.0 s  m.Test11\n", "2 tests: boots a kernel: left out by -short\n", "12 passed, 0 failed, 2 skipped\n"} {
-		if !strings.Contains(text, want) {
-			t.Errorf("no %q in:\n%s", want, text)
+		if !strings.Contains(out, want) {
+			t.Errorf("no %q in:\n%s", want, out)
 		}
 	}
-	if strings.Contains(text, "m.Test1\n") {
-		t.Errorf("more than the ten slowest are named:\n%s", text)
+	if strings.Contains(out, "m.Test1\n") {
+		t.Errorf("more than the ten slowest are named:\n%s", out)
 	}
 }
 
@@ -141,10 +142,9 @@ func TestSummaryOfACutStreamFails(t *testing.T) {
 	events := `{"Action":"start","Package":"m"}
 {"Action":"run","Package":"m","Test":"TestA"}
 `
-	var out bytes.Buffer
-	ok, err := run(strings.NewReader(events), &out, nil)
-	if ok || err != nil || !strings.Contains(out.String(), "m.TestA (did not finish)") {
-		t.Errorf("ok = %t, err = %v, output:\n%s", ok, err, &out)
+	out, ok, err := told(events)
+	if ok || err != nil || !strings.Contains(out, "m.TestA (did not finish)") {
+		t.Errorf("ok = %t, err = %v, output:\n%s", ok, err, out)
 	}
 }
 

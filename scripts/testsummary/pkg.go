@@ -9,6 +9,14 @@ import (
 // maxOutput bounds what is kept of one test's output, in bytes.
 const maxOutput = 1 << 20
 
+const (
+	// allRan is what a package with failed tests prints once all its tests have
+	// run. One that panicked, timed out or was ended has left some out.
+	allRan = "\nFAIL\n"
+	// race is in the output of a test, or of a package, in which the race detector found something.
+	race = "race detected"
+)
+
 // pkg is one package under test.
 type pkg struct {
 	name     string
@@ -32,8 +40,11 @@ type timed struct {
 // verdict is what a finished package comes to.
 type verdict struct {
 	counts
-	failures, skips, outputs []string
-	timed                    []timed
+	passes         []failure // subtests' parents as well
+	failures       []failure
+	broken         bool // more failed than tests by themselves
+	skips, outputs []string
+	timed          []timed
 }
 
 func (p *pkg) add(e event) {
@@ -70,13 +81,17 @@ func (p *pkg) verdict(packageFailed bool) verdict {
 		if !subtests {
 			v.timed = append(v.timed, timed{title, t.seconds})
 		}
+		if t.action == "pass" {
+			v.passes = append(v.passes, failure{p.name, name})
+		}
 		switch {
 		case t.action == "fail" && !failedSubtest:
 			v.failed++
-			v.failures = append(v.failures, title)
+			v.failures = append(v.failures, failure{p.name, name})
+			v.broken = v.broken || strings.Contains(t.output.String(), race)
 		case t.action == "" && !subtests:
 			v.failed++
-			v.failures = append(v.failures, title+" (did not finish)")
+			v.failures = append(v.failures, failure{p.name, name + " (did not finish)"})
 		case t.action == "skip" && !subtests:
 			v.skipped++
 			v.skips = append(v.skips, title+": "+reason(t.output.String()))
@@ -92,11 +107,15 @@ func (p *pkg) verdict(packageFailed bool) verdict {
 	}
 	if v.failed == 0 {
 		v.failed++
-		v.failures = append(v.failures, p.name+" (the package itself)")
+		v.failures = append(v.failures, failure{pkg: p.name})
+		v.broken = true
 	}
+	var output string
 	if own := p.tests[""]; own != nil {
-		v.outputs = append(v.outputs, own.output.String())
+		output = own.output.String()
+		v.outputs = append(v.outputs, output)
 	}
+	v.broken = v.broken || !strings.Contains("\n"+output, allRan) || strings.Contains(output, race)
 	return v
 }
 
