@@ -4,6 +4,8 @@ import (
 	"context"
 	"sync"
 
+	"github.com/docker/docker/api/types/container"
+
 	"sandboxrun/sandbox"
 	"sandboxrun/sandbox/docker/stream"
 )
@@ -85,4 +87,15 @@ func (b *box) Close(ctx context.Context) error {
 	err := b.remove(ctx)
 	b.work.Wait()
 	return err
+}
+
+func (b *box) inspect(ctx context.Context) (container.InspectResponse, error) {
+	e := b.engine
+	return ask(ctx, e, "inspect container", e.timeouts.Call, func(ctx context.Context) (container.InspectResponse, error) {
+		made, err := e.client.ContainerInspect(ctx, b.container)
+		if err == nil && (made.ContainerJSONBase == nil || made.State == nil) {
+			err = errNothing
+		}
+		return made, err
+	})
 }

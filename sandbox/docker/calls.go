@@ -143,3 +143,6 @@ func (e *Engine) hint(err error) string {
 		return "start the engine at " + host + " (for example: systemctl start docker), or set DOCKER_HOST to one that runs"
 	}
 }
+
+// errNothing is an answer of the engine in which nothing is said.
+var errNothing = errors.New("the answer is empty")

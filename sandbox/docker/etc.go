@@ -8,6 +8,9 @@ import (
 	"github.com/docker/docker/api/types/mount"
 )
 
+// hostname is the name every box gives itself.
+const hostname = "sandbox"
+
 // etcFiles are what every box sees instead of the engine's own: with its
 // network disabled the engine leaves /etc/hosts empty, and a resolver that does
 // not exist must fail at once.

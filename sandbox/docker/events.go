@@ -14,6 +14,9 @@ import (
 	"sandboxrun/sandbox"
 )
 
+// codeKilled is the exit code of a process that SIGKILL ended.
+const codeKilled = 128 + 9
+
 // resubscribePause is the pause before asking for events again.
 const resubscribePause = 500 * time.Millisecond
 

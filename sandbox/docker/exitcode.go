@@ -26,8 +26,7 @@ const (
 	// which its runtime starts nothing any more.
 	deadMoment = 250 * time.Millisecond
 
-	codeKilled   = 128 + 9  // SIGKILL
-	codeFileSize = 128 + 25 // SIGXFSZ
+	codeFileSize = 128 + 25 // SIGXFSZ, as an exit code
 )
 
 // errNoExit says that the engine has no exit status for an ended exec.

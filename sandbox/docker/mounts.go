@@ -124,3 +124,6 @@ func coverVolumes(tmpfs map[string]string, mounts []mount.Mount, volumes []strin
 	}
 	return nil
 }
+
+// tmpfsWords are the mount options of a tmpfs of the user's, of so many bytes.
+type tmpfsWords func(u sandbox.User, size int64, rest string) string

@@ -118,9 +118,6 @@ func nameInUse(err error) bool {
 	return err != nil && strings.Contains(err.Error(), "is already in use")
 }
 
-// errNothing is an answer of the engine in which nothing is said.
-var errNothing = errors.New("the answer is empty")
-
 // create makes the container and returns what the engine says it made. When the
 // answer was lost the container may exist all the same, so it is named for
 // removal before it is asked for; a conflict means that the name is another
@@ -147,17 +144,6 @@ func (b *box) create(ctx context.Context, r recipe) (container.InspectResponse, 
 	}
 	b.container, b.details.ID = answer.ID, answer.ID
 	return b.inspect(ctx)
-}
-
-func (b *box) inspect(ctx context.Context) (container.InspectResponse, error) {
-	e := b.engine
-	return ask(ctx, e, "inspect container", e.timeouts.Call, func(ctx context.Context) (container.InspectResponse, error) {
-		made, err := e.client.ContainerInspect(ctx, b.container)
-		if err == nil && (made.ContainerJSONBase == nil || made.State == nil) {
-			err = errNothing
-		}
-		return made, err
-	})
 }
 
 func (b *box) start(ctx context.Context) error {

@@ -15,7 +15,6 @@ import (
 )
 
 const (
-	hostname = "sandbox"
 	// shmBytes is the size of /dev/shm; it is charged to the memory limit.
 	shmBytes = 64 << 20
 	// runBytes is the size of /run.
@@ -46,9 +45,6 @@ type setting struct {
 	tmpfs tmpfsWords
 	now   time.Time
 }
-
-// tmpfsWords are the mount options of a tmpfs of the user's, of so many bytes.
-type tmpfsWords func(u sandbox.User, size int64, rest string) string
 
 // newRecipe builds the hardened container from zero: what is not written here
 // is not asked for, and what an image could bring along is overridden.

@@ -9,8 +9,25 @@ import (
 
 	"github.com/moby/sys/mountinfo"
 
+	"io"
+
 	"sandboxrun/sandbox"
 )
+
+// Inspect compares the output of Probe, run in a new box where nothing but the
+// guest runs yet, with the request. It fails with *sandbox.PolicyError where the
+// kernel gives the box something else.
+func Inspect(r Request, id string, about sandbox.Info, out io.Reader, exitCode int) error {
+	seen, err := parseView(out)
+	if err != nil || exitCode != 0 {
+		return &sandbox.PolicyError{
+			Promise: "a box that can be inspected from inside with /bin/sh",
+			Got:     fmt.Sprintf("exit status %d, %v", exitCode, err),
+		}
+	}
+	seen.id, seen.cgroupV1 = id, about.CgroupVersion == "1"
+	return seen.keeps(r)
+}
 
 // engineMounts are what an engine mounts by itself. They have to be read-only
 // unless they are on writableMounts.
@@ -209,8 +226,6 @@ func (v view) limited(r Request) error {
 	}
 	return nil
 }
-
-func tmpfsTargets(r Request) []string { return slices.Sorted(maps.Keys(r.Host.Tmpfs)) }
 
 func has(m *mountinfo.Info, option string) bool {
 	return slices.Contains(strings.Split(m.Options, ","), option)

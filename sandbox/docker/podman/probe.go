@@ -1,14 +1,13 @@
 package podman
 
 import (
-	"fmt"
 	"io"
 	"slices"
 	"strings"
 
-	"github.com/moby/sys/mountinfo"
+	"maps"
 
-	"sandboxrun/sandbox"
+	"github.com/moby/sys/mountinfo"
 )
 
 // ProbeBytes bounds what a probe may print, in bytes: status and mount tables take a tenth.
@@ -71,21 +70,6 @@ func Probe(r Request) []string {
 	return slices.Concat([]string{"/bin/sh", "-c", probeScript, "probe"}, probeFiles, []string{"--"}, maskedPaths, frozenPaths, []string{"--"}, tmpfsTargets(r))
 }
 
-// Inspect compares the output of Probe, run in a new box where nothing but the
-// guest runs yet, with the request. It fails with *sandbox.PolicyError where the
-// kernel gives the box something else.
-func Inspect(r Request, id string, about sandbox.Info, out io.Reader, exitCode int) error {
-	seen, err := parseView(out)
-	if err != nil || exitCode != 0 {
-		return &sandbox.PolicyError{
-			Promise: "a box that can be inspected from inside with /bin/sh",
-			Got:     fmt.Sprintf("exit status %d, %v", exitCode, err),
-		}
-	}
-	seen.id, seen.cgroupV1 = id, about.CgroupVersion == "1"
-	return seen.keeps(r)
-}
-
 // parseView reads what the script wrote, to its last word.
 func parseView(out io.Reader) (view, error) {
 	text, err := io.ReadAll(out)
@@ -139,3 +123,5 @@ func (v view) mount(path string) *mountinfo.Info {
 	}
 	return nil
 }
+
+func tmpfsTargets(r Request) []string { return slices.Sorted(maps.Keys(r.Host.Tmpfs)) }
