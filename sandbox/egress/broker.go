@@ -16,7 +16,6 @@ import (
 )
 
 var (
-	errBudget    = errors.New("the request budget of this run is used up")
 	errNoRoute   = errors.New("no provider of this run is found under this path")
 	errToken     = errors.New("the credential is not this run's placeholder")
 	errProtocol  = errors.New("protocol upgrades are not forwarded")

@@ -6,8 +6,6 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-
-	"sandboxrun/internal/wire"
 )
 
 // dialect is what the broker knows of one wire: the calls a box may make, what
@@ -19,14 +17,6 @@ type dialect struct {
 	auth            func(http.Header, Credential)
 	usage           usageReader
 	errorBody       func(status int, message string) []byte
-}
-
-// dialects holds every wire's. It is read only.
-var dialects = map[wire.Wire]*dialect{
-	wire.AnthropicMessages: &anthropicMessages,
-	wire.OpenAIResponses:   &openAIResponses,
-	wire.OpenAIChat:        &openAIChat,
-	wire.GoogleGenerate:    &googleGenerate,
 }
 
 // endpoint is one call a box may make.

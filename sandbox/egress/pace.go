@@ -1,6 +1,7 @@
 package egress
 
 import (
+	"errors"
 	"io"
 	"net/http"
 	"sync/atomic"
@@ -8,6 +9,8 @@ import (
 
 	"sandboxrun/sandbox/egress/tunnel"
 )
+
+var errBudget = errors.New("the request budget of this run is used up")
 
 // pacedWriter gives each write its own deadline, so that a client that takes
 // nothing does not hold its connection for ever. It passes on no interim

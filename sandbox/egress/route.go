@@ -134,3 +134,11 @@ func headerMatches(want, name string) bool {
 	}
 	return strings.EqualFold(want, name)
 }
+
+// dialects holds every wire's. It is read only.
+var dialects = map[wire.Wire]*dialect{
+	wire.AnthropicMessages: &anthropicMessages,
+	wire.OpenAIResponses:   &openAIResponses,
+	wire.OpenAIChat:        &openAIChat,
+	wire.GoogleGenerate:    &googleGenerate,
+}

@@ -7,7 +7,6 @@ import (
 	"io"
 	"net"
 	"os"
-	"sync"
 	"syscall"
 	"time"
 
@@ -15,18 +14,6 @@ import (
 
 	"github.com/hashicorp/yamux"
 )
-
-// link is one tunnel with a guest while Serve runs.
-type link struct {
-	gate    *Gate
-	session *yamux.Session
-	broker  *httpService
-	proxy   *httpService
-	places  chan struct{} // one per stream being served
-	names   chan struct{} // held by the stream that reports names
-	dials   chan struct{} // one per stream being opened
-	work    sync.WaitGroup
-}
 
 // Serve answers the guest at the other end of conn until the tunnel ends, ctx
 // ends or Close is called, closes conn and waits for all it started. Closing

@@ -2,18 +2,16 @@ package guest
 
 import (
 	"context"
-	"errors"
 	"net"
 	"strconv"
 	"sync"
-	"syscall"
 	"time"
 
 	"sandboxrun/sandbox/egress/tunnel"
 )
 
-// acceptPause is the wait before accepting again without free descriptors.
-const acceptPause = 100 * time.Millisecond
+// dialConns is how many connections that the host asked for are carried at a time.
+const dialConns = 16
 
 // dials serves the streams the host opens: each asks for a connection to a
 // loopback port of the box.
@@ -68,20 +66,4 @@ func (g *guest) dial(ctx context.Context, st *tunnel.Stream) {
 		return
 	}
 	tunnel.Splice(ctx, local, st, tunnel.Bounds{Linger: closeLinger}) //nolint:errcheck // the host knows why it ended
-}
-
-// retryAccept says whether accepting goes on after err: a client that gave up
-// before it was accepted, or, after a pause, a moment without free descriptors.
-func retryAccept(ctx context.Context, err error) bool {
-	switch {
-	case errors.Is(err, syscall.ECONNABORTED):
-		return ctx.Err() == nil
-	case errors.Is(err, syscall.EMFILE), errors.Is(err, syscall.ENFILE):
-		select {
-		case <-time.After(acceptPause):
-			return true
-		case <-ctx.Done():
-		}
-	}
-	return false
 }

@@ -7,112 +7,22 @@ import (
 	"fmt"
 	"io"
 	"net"
-	"strconv"
 	"sync"
 	"time"
 
 	"sandboxrun/sandbox/egress/tunnel"
 
+	"errors"
+	"syscall"
+
 	"github.com/hashicorp/yamux"
 )
 
 const (
-	// dialConns is how many connections that the host asked for are carried at a time.
-	dialConns = 16
-
 	// closeLinger is how long a client in the box may hold a connection that
 	// the host has ended.
 	closeLinger = 15 * time.Second
 )
-
-// Config says where a guest listens. The zero value is what a box uses.
-type Config struct {
-	Broker net.Listener   // nil: the broker's port on 127.0.0.1
-	Proxy  net.Listener   // nil: the proxy's
-	Names  net.PacketConn // nil: 127.0.0.1:53 where the kernel lets an ordinary user bind it
-}
-
-// Run carries the box's connections over stdio, the container's standard
-// input and output, until the other end closes it or ctx ends. Closing stdio
-// must end a Read under way. It closes stdio and every listener, and returns
-// nil when the tunnel was ended by the other side.
-func Run(ctx context.Context, stdio io.ReadWriteCloser, cfg Config) error {
-	if err := cfg.listen(ctx); err != nil {
-		_ = stdio.Close()
-		return err
-	}
-	session, err := yamux.Client(stdio, tunnel.Config(tunnel.GuestLinger))
-	if err != nil {
-		cfg.close()
-		_ = stdio.Close()
-		return fmt.Errorf("start tunnel: %w", err)
-	}
-	g := &guest{session: session}
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-
-	var wg sync.WaitGroup
-	wg.Go(func() { g.forward(ctx, cfg.Broker, tunnel.ServiceBroker, tunnel.BrokerConns) })
-	wg.Go(func() { g.forward(ctx, cfg.Proxy, tunnel.ServiceProxy, tunnel.ProxyConns) })
-	wg.Go(func() { g.dials(ctx) })
-	if cfg.Names != nil {
-		wg.Go(func() { g.names(cfg.Names) })
-	}
-
-	err = g.hello()
-	if err == nil {
-		select {
-		case <-ctx.Done():
-			err = context.Cause(ctx)
-		case <-session.CloseChan():
-		}
-	} else if session.IsClosed() {
-		err = nil // over before it began
-	}
-	cancel()
-	cfg.close()
-	_ = session.Close() // always nil
-	wg.Wait()
-	return err
-}
-
-// listen opens what the caller did not bring.
-func (c *Config) listen(ctx context.Context) error {
-	var config net.ListenConfig
-	for _, l := range []struct {
-		at   *net.Listener
-		port int
-	}{{&c.Broker, tunnel.BrokerPort}, {&c.Proxy, tunnel.ProxyPort}} {
-		if *l.at != nil {
-			continue
-		}
-		listener, err := config.Listen(ctx, "tcp4", net.JoinHostPort(tunnel.Loopback, strconv.Itoa(l.port)))
-		if err != nil {
-			c.close()
-			return fmt.Errorf("listen in the box: %w", err)
-		}
-		*l.at = listener
-	}
-	if c.Names == nil {
-		// Only reports names that would be lost otherwise; where port 53 needs
-		// a capability the box does not have, there is nothing to report with.
-		if names, err := config.ListenPacket(ctx, "udp4", net.JoinHostPort(tunnel.Loopback, "53")); err == nil {
-			c.Names = names
-		}
-	}
-	return nil
-}
-
-func (c *Config) close() {
-	for _, l := range []net.Listener{c.Broker, c.Proxy} {
-		if l != nil {
-			_ = l.Close()
-		}
-	}
-	if c.Names != nil {
-		_ = c.Names.Close()
-	}
-}
 
 type guest struct{ session *yamux.Session }
 
@@ -183,3 +93,22 @@ func (g *guest) carry(ctx context.Context, conn net.Conn, s tunnel.Service) {
 		_, _ = io.Copy(io.Discard, st)
 	}
 }
+
+// retryAccept says whether accepting goes on after err: a client that gave up
+// before it was accepted, or, after a pause, a moment without free descriptors.
+func retryAccept(ctx context.Context, err error) bool {
+	switch {
+	case errors.Is(err, syscall.ECONNABORTED):
+		return ctx.Err() == nil
+	case errors.Is(err, syscall.EMFILE), errors.Is(err, syscall.ENFILE):
+		select {
+		case <-time.After(acceptPause):
+			return true
+		case <-ctx.Done():
+		}
+	}
+	return false
+}
+
+// acceptPause is the wait before accepting again without free descriptors.
+const acceptPause = 100 * time.Millisecond

@@ -10,8 +10,103 @@ import (
 	"runtime/debug"
 	"sync"
 
+	"net"
+	"strconv"
+
+	"github.com/hashicorp/yamux"
 	"golang.org/x/sys/unix"
+
+	"sandboxrun/sandbox/egress/tunnel"
 )
+
+// Config says where a guest listens. The zero value is what a box uses.
+type Config struct {
+	Broker net.Listener   // nil: the broker's port on 127.0.0.1
+	Proxy  net.Listener   // nil: the proxy's
+	Names  net.PacketConn // nil: 127.0.0.1:53 where the kernel lets an ordinary user bind it
+}
+
+// listen opens what the caller did not bring.
+func (c *Config) listen(ctx context.Context) error {
+	var config net.ListenConfig
+	for _, l := range []struct {
+		at   *net.Listener
+		port int
+	}{{&c.Broker, tunnel.BrokerPort}, {&c.Proxy, tunnel.ProxyPort}} {
+		if *l.at != nil {
+			continue
+		}
+		listener, err := config.Listen(ctx, "tcp4", net.JoinHostPort(tunnel.Loopback, strconv.Itoa(l.port)))
+		if err != nil {
+			c.close()
+			return fmt.Errorf("listen in the box: %w", err)
+		}
+		*l.at = listener
+	}
+	if c.Names == nil {
+		// Only reports names that would be lost otherwise; where port 53 needs
+		// a capability the box does not have, there is nothing to report with.
+		if names, err := config.ListenPacket(ctx, "udp4", net.JoinHostPort(tunnel.Loopback, "53")); err == nil {
+			c.Names = names
+		}
+	}
+	return nil
+}
+
+func (c *Config) close() {
+	for _, l := range []net.Listener{c.Broker, c.Proxy} {
+		if l != nil {
+			_ = l.Close()
+		}
+	}
+	if c.Names != nil {
+		_ = c.Names.Close()
+	}
+}
+
+// Run carries the box's connections over stdio, the container's standard
+// input and output, until the other end closes it or ctx ends. Closing stdio
+// must end a Read under way. It closes stdio and every listener, and returns
+// nil when the tunnel was ended by the other side.
+func Run(ctx context.Context, stdio io.ReadWriteCloser, cfg Config) error {
+	if err := cfg.listen(ctx); err != nil {
+		_ = stdio.Close()
+		return err
+	}
+	session, err := yamux.Client(stdio, tunnel.Config(tunnel.GuestLinger))
+	if err != nil {
+		cfg.close()
+		_ = stdio.Close()
+		return fmt.Errorf("start tunnel: %w", err)
+	}
+	g := &guest{session: session}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+
+	var wg sync.WaitGroup
+	wg.Go(func() { g.forward(ctx, cfg.Broker, tunnel.ServiceBroker, tunnel.BrokerConns) })
+	wg.Go(func() { g.forward(ctx, cfg.Proxy, tunnel.ServiceProxy, tunnel.ProxyConns) })
+	wg.Go(func() { g.dials(ctx) })
+	if cfg.Names != nil {
+		wg.Go(func() { g.names(cfg.Names) })
+	}
+
+	err = g.hello()
+	if err == nil {
+		select {
+		case <-ctx.Done():
+			err = context.Cause(ctx)
+		case <-session.CloseChan():
+		}
+	} else if session.IsClosed() {
+		err = nil // over before it began
+	}
+	cancel()
+	cfg.close()
+	_ = session.Close() // always nil
+	wg.Wait()
+	return err
+}
 
 // guestMemory is the Go heap the guest aims to stay under, in bytes. It counts
 // against the box: two windows' worth for each connection it carries is less.
