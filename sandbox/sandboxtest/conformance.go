@@ -8,22 +8,6 @@ import (
 	"sandboxrun/sandbox"
 )
 
-// Options say what Conformance runs in.
-type Options struct {
-	// Image is a local Linux image with a POSIX shell and coreutils.
-	Image string
-	// Runtime is the OCI runtime of every box, "" for the engine's default.
-	Runtime string
-	// OwnKernel says that the runtime brings a kernel of its own, as gVisor
-	// does: what the host's kernel would report about a process is not there,
-	// and a limit on processes counts those of the runtime itself.
-	OwnKernel bool
-	// Overlay says that the engine can mount overlays of local directories.
-	Overlay bool
-	// PlainPaths says that the engine refuses paths with a comma in them.
-	PlainPaths bool
-}
-
 // Conformance runs the whole suite. newEngine is called for each test and may
 // register clean-ups; engines it returns may be the same one. The engine must
 // run on this machine: trees are made here and processes looked for.

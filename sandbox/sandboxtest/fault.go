@@ -10,32 +10,6 @@ import (
 	"time"
 )
 
-// Fault is one way in which an engine fails at one call.
-type Fault string
-
-// Faults. The engine does not hear of a request that is Refused, Deaf or
-// answered with a status; it obeys all others, and what fails is its answer.
-const (
-	Refused   Fault = "refused"   // the connection closes, the engine never hears the request
-	Deaf      Fault = "deaf"      // nothing happens at all
-	Failing   Fault = "500"       // an internal error of the engine
-	Missing   Fault = "404"       // what is asked for is not there
-	Conflict  Fault = "409"       // what is asked for is not possible now
-	Lost      Fault = "lost"      // the engine obeys; the connection closes without an answer
-	Silent    Fault = "silent"    // the engine obeys; no answer ever comes
-	Dripping  Fault = "dripping"  // the answer comes a byte at a time
-	Torn      Fault = "torn"      // the connection closes within the answer
-	Ended     Fault = "ended"     // the answer ends early, as if it were whole
-	Garbage   Fault = "garbage"   // the answer is something else
-	Empty     Fault = "empty"     // the answer is valid and says nothing
-	Misframed Fault = "misframed" // a stream is out of step
-)
-
-// Faults lists all of them.
-func Faults() []Fault {
-	return []Fault{Refused, Deaf, Failing, Missing, Conflict, Lost, Silent, Dripping, Torn, Ended, Garbage, Empty, Misframed}
-}
-
 // dripGap is the pause between two bytes of an answer that drips.
 const dripGap = 100 * time.Millisecond
 
@@ -43,31 +17,8 @@ const dripGap = 100 * time.Millisecond
 // the header of one frame of a stream.
 const tornAfter = 5
 
-// injected is a fault and the requests it befalls.
-type injected struct {
-	fault Fault
-	match func(*http.Request) bool
-}
-
-// Inject makes requests that match fail that way. Heal undoes it.
-func (p *FaultProxy) Inject(f Fault, match func(*http.Request) bool) {
-	p.set(func() { p.faults = append(p.faults, injected{f, match}) })
-}
-
 // faultKey finds, in the context of a request, the fault that befalls it.
 type faultKey struct{}
-
-func (p *FaultProxy) faultOf(r *http.Request) Fault {
-	p.mu.Lock()
-	faults := p.faults
-	p.mu.Unlock()
-	for _, i := range faults {
-		if i.match(r) {
-			return i.fault
-		}
-	}
-	return ""
-}
 
 // unheard deals with a request that must not reach the engine.
 func (p *FaultProxy) unheard(f Fault, w http.ResponseWriter, r *http.Request) bool {

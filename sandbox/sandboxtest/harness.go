@@ -14,6 +14,22 @@ import (
 	"sandboxrun/sandbox"
 )
 
+// Options say what Conformance runs in.
+type Options struct {
+	// Image is a local Linux image with a POSIX shell and coreutils.
+	Image string
+	// Runtime is the OCI runtime of every box, "" for the engine's default.
+	Runtime string
+	// OwnKernel says that the runtime brings a kernel of its own, as gVisor
+	// does: what the host's kernel would report about a process is not there,
+	// and a limit on processes counts those of the runtime itself.
+	OwnKernel bool
+	// Overlay says that the engine can mount overlays of local directories.
+	Overlay bool
+	// PlainPaths says that the engine refuses paths with a comma in them.
+	PlainPaths bool
+}
+
 // patience bounds a test that would otherwise hang; a busy machine needs far
 // less.
 const patience = 3 * time.Minute

@@ -1,21 +1,40 @@
 package sandboxtest
 
 import (
-	"context"
 	"errors"
-	"io"
-	"log"
 	"net"
 	"net/http"
-	"net/http/httputil"
-	"net/url"
-	"os"
-	"path/filepath"
 	"slices"
 	"sync"
 	"testing"
 	"time"
 )
+
+// Fault is one way in which an engine fails at one call.
+type Fault string
+
+// Faults. The engine does not hear of a request that is Refused, Deaf or
+// answered with a status; it obeys all others, and what fails is its answer.
+const (
+	Refused   Fault = "refused"   // the connection closes, the engine never hears the request
+	Deaf      Fault = "deaf"      // nothing happens at all
+	Failing   Fault = "500"       // an internal error of the engine
+	Missing   Fault = "404"       // what is asked for is not there
+	Conflict  Fault = "409"       // what is asked for is not possible now
+	Lost      Fault = "lost"      // the engine obeys; the connection closes without an answer
+	Silent    Fault = "silent"    // the engine obeys; no answer ever comes
+	Dripping  Fault = "dripping"  // the answer comes a byte at a time
+	Torn      Fault = "torn"      // the connection closes within the answer
+	Ended     Fault = "ended"     // the answer ends early, as if it were whole
+	Garbage   Fault = "garbage"   // the answer is something else
+	Empty     Fault = "empty"     // the answer is valid and says nothing
+	Misframed Fault = "misframed" // a stream is out of step
+)
+
+// Faults lists all of them.
+func Faults() []Fault {
+	return []Fault{Refused, Deaf, Failing, Missing, Conflict, Lost, Silent, Dripping, Torn, Ended, Garbage, Empty, Misframed}
+}
 
 // FaultProxy stands in front of an engine's unix socket and fails on demand. All
 // methods may be called at any time and take effect at once, on connections that
@@ -51,60 +70,6 @@ type answer struct {
 type afterAnswer struct {
 	match func(*http.Request) bool
 	do    func()
-}
-
-// NewFaultProxy listens on a socket of its own in front of the unix socket
-// target, without any fault yet, until the test ends.
-func NewFaultProxy(t testing.TB, target string) *FaultProxy {
-	t.Helper()
-	dir, err := os.MkdirTemp("", "fp") //nolint:usetesting // the path of a unix socket may have 107 bytes
-	if err != nil {
-		t.Fatal(err)
-	}
-	p := &FaultProxy{
-		t: t, path: filepath.Join(dir, "s"), target: target,
-		change: make(chan struct{}), conns: map[*faultConn]bool{},
-	}
-	transport := &http.Transport{
-		DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
-			conn, err := new(net.Dialer).DialContext(ctx, "unix", target)
-			if err == nil {
-				p.mu.Lock()
-				p.engine = append(p.engine, conn)
-				p.mu.Unlock()
-			}
-			return conn, err
-		},
-	}
-	proxy := &httputil.ReverseProxy{
-		Rewrite: func(r *httputil.ProxyRequest) {
-			r.SetURL(&url.URL{Scheme: "http", Host: "engine"})
-		},
-		Transport:      transport,
-		FlushInterval:  -1,
-		ModifyResponse: p.rewrite,
-		ErrorLog:       log.New(io.Discard, "", 0),
-	}
-	p.server = &http.Server{ //nolint:gosec // a client that takes its time is welcome
-		Handler:  http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { p.serve(proxy, w, r) }),
-		ErrorLog: log.New(io.Discard, "", 0),
-	}
-	p.Accept()
-	t.Cleanup(func() {
-		p.Refuse()
-		_ = p.server.Close() // its listener is closed already
-		p.mu.Lock()
-		for _, conn := range p.engine {
-			conn.Close()
-		}
-		p.mu.Unlock()
-		p.served.Wait()
-		transport.CloseIdleConnections()
-		if err := os.RemoveAll(dir); err != nil {
-			t.Error(err)
-		}
-	})
-	return p
 }
 
 // Host is the endpoint to give to an engine, unix://….
@@ -186,43 +151,32 @@ func (p *FaultProxy) set(how func()) {
 	p.change = make(chan struct{})
 }
 
-func (p *FaultProxy) serve(next http.Handler, w http.ResponseWriter, r *http.Request) {
-	p.served.Add(1)
-	defer p.served.Done()
+// Routes lists the routes of all requests so far, in the order they first came.
+func (p *FaultProxy) Routes() []string {
 	p.mu.Lock()
-	answers := p.answers
-	if route := Route(r); !slices.Contains(p.seen, route) {
-		p.seen = append(p.seen, route)
-	}
-	p.mu.Unlock()
-	for _, a := range answers {
-		if a.match(r) {
-			w.Header().Set("Content-Type", "application/json")
-			w.WriteHeader(a.status)
-			_, _ = io.WriteString(w, `{"message":"injected fault"}`) // the client may be gone
-			return
-		}
-	}
-	if f := p.faultOf(r); f != "" {
-		r = r.WithContext(context.WithValue(r.Context(), faultKey{}, f))
-		if p.unheard(f, w, r) {
-			return
-		}
-	}
-	next.ServeHTTP(w, r)
+	defer p.mu.Unlock()
+	return slices.Clone(p.seen)
 }
 
-func (p *FaultProxy) rewrite(r *http.Response) error {
+// injected is a fault and the requests it befalls.
+type injected struct {
+	fault Fault
+	match func(*http.Request) bool
+}
+
+// Inject makes requests that match fail that way. Heal undoes it.
+func (p *FaultProxy) Inject(f Fault, match func(*http.Request) bool) {
+	p.set(func() { p.faults = append(p.faults, injected{f, match}) })
+}
+
+func (p *FaultProxy) faultOf(r *http.Request) Fault {
 	p.mu.Lock()
-	version, after := p.version, p.after
+	faults := p.faults
 	p.mu.Unlock()
-	if version != "" {
-		r.Header.Set("Api-Version", version)
-	}
-	for _, a := range after {
-		if a.match(r.Request) {
-			a.do()
+	for _, i := range faults {
+		if i.match(r) {
+			return i.fault
 		}
 	}
-	return p.spoil(r)
+	return ""
 }

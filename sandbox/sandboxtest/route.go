@@ -3,7 +3,6 @@ package sandboxtest
 import (
 	"net/http"
 	"regexp"
-	"slices"
 	"sync/atomic"
 )
 
@@ -44,11 +43,4 @@ func OnRoute(route string) func(*http.Request) bool {
 func Nth(n int64, match func(*http.Request) bool) func(*http.Request) bool {
 	var count atomic.Int64
 	return func(r *http.Request) bool { return match(r) && count.Add(1) == n }
-}
-
-// Routes lists the routes of all requests so far, in the order they first came.
-func (p *FaultProxy) Routes() []string {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return slices.Clone(p.seen)
 }
