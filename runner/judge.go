@@ -24,7 +24,8 @@ func (x *run) judgeChange(ctx context.Context) error {
 	if !x.change.captured() {
 		return nil
 	}
-	ev := check.Evidence{Changes: x.change.diff.Changes, Findings: x.change.snapshot.Findings}
+	ev := check.Evidence{Changes: x.change.diff.Changes, Findings: x.change.snapshot.Findings,
+		Files: check.NewFiles(x.trees.objects, x.base.Tree, x.change.snapshot.Tree)}
 	x.judgeReadOnly()
 	if err := x.judgeProtected(ctx, ev); err != nil {
 		return err
@@ -48,7 +49,7 @@ func (x *run) judgeProtected(ctx context.Context, ev check.Evidence) error {
 	if len(x.plan.Protected) == 0 {
 		return nil
 	}
-	v, err := check.ProtectedPaths(x.plan.Protected).Check(ctx, ev)
+	v, err := check.Judge(ctx, check.ProtectedPaths(x.plan.Protected), ev)
 	if err != nil {
 		return fmt.Errorf("judge protected paths: %w", err)
 	}
@@ -64,7 +65,7 @@ func (x *run) judgeConstraints(ctx context.Context, ev check.Evidence) error {
 		if err != nil {
 			return fmt.Errorf("judge constraint %s: %w", c.Kind, err)
 		}
-		v, err := k.Check(ctx, ev)
+		v, err := check.Judge(ctx, k, ev)
 		if err != nil {
 			return fmt.Errorf("judge constraint %s: %w", c.Kind, err)
 		}

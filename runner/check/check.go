@@ -2,23 +2,12 @@
 // kind is one file that registers itself.
 package check
 
-import (
-	"context"
-
-	"sandboxrun/gitdiff"
-	"sandboxrun/gitdiff/change"
-)
+import "context"
 
 // Check judges evidence. What it finds is a Verdict, also when it is a bad one;
 // an error means that nothing could be judged.
 type Check interface {
 	Check(ctx context.Context, e Evidence) (Verdict, error)
-}
-
-// Evidence is what the runner itself measured of a run.
-type Evidence struct {
-	Changes  []change.Change   // base tree to captured tree
-	Findings []gitdiff.Finding // oddities of the captured tree
 }
 
 // Outcome is one of three verdicts.
