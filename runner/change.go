@@ -112,6 +112,29 @@ func findingIssue(f gitdiff.Finding) found {
 	return i.withSeverity(document.SeverityFlaw)
 }
 
+// maxListed bounds the changed files of a result, in bytes of their entries. The
+// patch has all of them.
+const maxListed = 16 << 20
+
+// listed are the entries of a result for the changes, as many as fit into limit
+// bytes, and how many do not.
+func listed(changes []change.Change, limit int) (list []document.FileChange, omitted int) {
+	const fields = 160 // bytes of an entry besides what is counted
+	list = []document.FileChange{}
+	for i, c := range changes {
+		entry := fileChange(c)
+		limit -= fields + len(entry.Path) + len(entry.PathB64) + len(entry.OldPath)
+		for _, h := range entry.Highlights {
+			limit -= len(h)
+		}
+		if limit < 0 {
+			return list, len(changes) - i
+		}
+		list = append(list, entry)
+	}
+	return list, 0
+}
+
 func fileChange(c change.Change) document.FileChange {
 	highlights := c.Highlights
 	if highlights == nil {

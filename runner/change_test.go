@@ -1,6 +1,7 @@
 package runner
 
 import (
+	"strings"
 	"testing"
 
 	"sandboxrun/gitdiff"
@@ -35,6 +36,19 @@ func TestTheUsersSayOnFindings(t *testing.T) {
 	}
 	if _, err := config.Decode([]byte(`{"land":{"permit":["dangerous_path"]}}`)); err == nil {
 		t.Error("a configuration may permit attacks on git")
+	}
+}
+
+func TestAListOfChangedFilesIsBoundedInBytes(t *testing.T) {
+	t.Parallel()
+	changes := make([]change.Change, 10)
+	for i := range changes {
+		changes[i] = change.Change{Path: strings.Repeat("p", 100), Highlights: []string{strings.Repeat("h", 40)}}
+	}
+	for limit, want := range map[int]int{0: 0, 299: 0, 300: 1, 2999: 9, 3000: 10, 1 << 20: 10} {
+		if list, omitted := listed(changes, limit); len(list) != want || omitted != 10-want {
+			t.Errorf("%d bytes: %d listed and %d omitted, want %d listed", limit, len(list), omitted, want)
+		}
 	}
 }
 

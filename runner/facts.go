@@ -134,9 +134,7 @@ func (f *facts) result(box *document.BoxResult, usage document.AgentUsage) *docu
 		if !f.change.leaks.known {
 			res.Git.Patch = f.record.dir.PatchPath()
 		}
-		for _, c := range f.change.diff.Changes {
-			res.FilesChanged = append(res.FilesChanged, fileChange(c))
-		}
+		res.FilesChanged, res.FilesOmitted = listed(f.change.diff.Changes, maxListed)
 	}
 	res.Summary = f.summary(res)
 	return res
@@ -160,7 +158,7 @@ func (f *facts) agentResult(usage document.AgentUsage) *document.AgentResult {
 
 // summary is one line made of measured facts; the agent's words are its claim.
 func (f *facts) summary(res *document.Result) string {
-	parts := []string{excerpt.Plural(len(res.FilesChanged), "file") + " changed"}
+	parts := []string{excerpt.Plural(len(res.FilesChanged)+res.FilesOmitted, "file") + " changed"}
 	if !f.change.captured() {
 		parts[0] = "the tree was not captured"
 	}

@@ -40,6 +40,7 @@ type capturer struct {
 	blobs  *gitdiff.BlobWriter
 	snap   *Snapshot
 	dirs   int
+	named  int64                          // bytes of the names that were listed
 	modes  int                            // files with bits git does not keep
 	kinds  map[gitdiff.Code]gitdiff.Grade // codes found, and the gravest grade of each
 }
@@ -230,6 +231,7 @@ type Snapshot struct {
 // Budget bounds one capture. Every field must be positive.
 type Budget struct {
 	Files      int   // entries of all kinds inspected, directories included
+	Names      int64 // bytes of the names of all entries
 	Dirs       int   // directories entered
 	Depth      int   // directories below the root
 	FileBytes  int64 // bytes of one file
@@ -239,5 +241,5 @@ type Budget struct {
 
 // DefaultBudget suits repositories of some hundred thousand files and changes of a few gigabytes.
 func DefaultBudget() Budget {
-	return Budget{Files: 600_000, Dirs: 150_000, Depth: 200, FileBytes: 64 << 20, TotalBytes: 4 << 30, Findings: 500}
+	return Budget{Files: 600_000, Names: 32 << 20, Dirs: 150_000, Depth: 200, FileBytes: 64 << 20, TotalBytes: 4 << 30, Findings: 500}
 }

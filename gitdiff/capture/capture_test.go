@@ -161,6 +161,7 @@ func TestCaptureBudgets(t *testing.T) {
 		code   gitdiff.Code
 	}{
 		"files":       {func(b *Budget) { b.Files = 4 }, gitdiff.TooManyFiles},
+		"names":       {func(b *Budget) { b.Names = 5 }, gitdiff.TooManyFiles},
 		"directories": {func(b *Budget) { b.Dirs = 2 }, gitdiff.TooManyFiles},
 		"bytes":       {func(b *Budget) { b.TotalBytes = 7 }, gitdiff.TotalTooLarge},
 	} {

@@ -25,6 +25,12 @@ func (c *capturer) names(d *directory) ([]string, error) {
 	for {
 		batch, err := d.f.Readdirnames(1024)
 		names = append(names, batch...)
+		for _, name := range batch {
+			c.named += int64(len(name))
+		}
+		if c.named > c.Budget.Names {
+			return nil, &gitdiff.BudgetError{Code: gitdiff.TooManyFiles, What: "bytes of names", Limit: c.Budget.Names}
+		}
 		if c.snap.Files += len(batch); c.snap.Files > c.Budget.Files {
 			return nil, &gitdiff.BudgetError{Code: gitdiff.TooManyFiles, What: "files", Limit: int64(c.Budget.Files)}
 		}

@@ -15,9 +15,10 @@ import (
 
 // Bounds of a diff. Beyond the byte bounds a file is compared as a whole, and its [Change.Note] gives the reason.
 const (
-	maxChanges   = 200_000 // paths in one diff
-	MaxTextBytes = 8 << 20 // one side of a file compared by line
-	maxTextLines = 400_000 // lines of one side
+	maxChanges   = 200_000  // paths in one diff
+	maxNames     = 32 << 20 // bytes of those paths
+	MaxTextBytes = 8 << 20  // one side of a file compared by line
+	maxTextLines = 400_000  // lines of one side
 )
 
 // Diff is what differs between two trees.
@@ -29,7 +30,7 @@ type Diff struct {
 }
 
 // Compare compares two trees by hex id; an empty id is the empty tree. In-tree attributes, configuration and the clock have
-// no part in it. A change of more than 200 000 paths is a [*gitdiff.BudgetError].
+// no part in it. A change of more than 200 000 paths, or of paths with more than 32 MiB, is a [*gitdiff.BudgetError].
 func Compare(ctx context.Context, o *gitdiff.Objects, fromTree, toTree string) (*Diff, error) {
 	d, err := diffTrees(ctx, o.Storer(), fromTree, toTree)
 	if err != nil {

@@ -2,6 +2,7 @@ package change
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -10,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"sandboxrun/gitdiff"
 	"sandboxrun/gitdiff/gitdifftest"
 	"sandboxrun/gitdiff/gitdifftest/workbench"
 	"sandboxrun/internal/testenv"
@@ -125,4 +127,23 @@ func TestCompareLinesKeepsEqualLines(t *testing.T) {
 			rt.Errorf("lines do not make up the texts")
 		}
 	})
+}
+
+// Two commits of a few objects can differ in paths of gigabytes.
+func TestCompareBoundsTheBytesOfChangedPaths(t *testing.T) {
+	t.Parallel()
+	b := workbench.New(t, map[string]string{"a": "a\n"})
+	repo := gitdifftest.At(t, b.Dir)
+	id, kind := "100644 blob "+repo.Blob(""), "040000 tree "
+	for range 15 {
+		var lines []string
+		for i := range 20 {
+			lines = append(lines, fmt.Sprintf("%s\t%c%s", id, 'a'+i, strings.Repeat("x", 240)))
+		}
+		id = kind + repo.Tree(lines...)
+	}
+	_, err := Compare(t.Context(), b.Objects, "", strings.TrimPrefix(id, kind))
+	if over, ok := errors.AsType[*gitdiff.BudgetError](err); !ok || !strings.Contains(over.What, "bytes of changed paths") {
+		t.Errorf("error = %.300v, want a budget error for the bytes of paths", err)
+	}
 }

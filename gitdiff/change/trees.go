@@ -22,6 +22,7 @@ const maxTreeDepth = 1024
 type treeDiffer struct {
 	storer  storer.EncodedObjectStorer
 	changes []Change
+	names   int // bytes of the changed paths
 }
 
 // CheckDepth refuses one more tree below depth others, and goes no further once ctx has ended.
@@ -80,6 +81,9 @@ func (w *treeDiffer) entry(ctx context.Context, path string, was, now object.Tre
 	if a != b {
 		if len(w.changes) == maxChanges {
 			return &gitdiff.BudgetError{Code: gitdiff.TooManyFiles, What: "changed paths", Limit: maxChanges}
+		}
+		if w.names += len(path); w.names > maxNames {
+			return &gitdiff.BudgetError{Code: gitdiff.TooManyFiles, What: "bytes of changed paths", Limit: maxNames}
 		}
 		w.changes = append(w.changes, newChange(path, a, b))
 	}

@@ -17,6 +17,7 @@ const (
 	maxListed    = 4_000_000 // files of one tree
 	maxListDepth = 1000      // directories below one another
 	maxListPath  = 4095      // bytes of one path
+	maxListNames = 128 << 20 // bytes of all paths: a small repository can name one subtree thousands of times
 )
 
 // TreeError is returned for a tree that cannot be checked out safely.
@@ -54,9 +55,10 @@ func List(ctx context.Context, from Getter, root plumbing.Hash) (*Listing, error
 }
 
 type lister struct {
-	from Getter
-	seen map[plumbing.Hash]bool
-	out  *Listing
+	from  Getter
+	seen  map[plumbing.Hash]bool
+	names int // bytes of the paths listed so far
+	out   *Listing
 }
 
 // add adds everything in one tree; dir is "" or ends with a slash.
@@ -85,6 +87,9 @@ func (l *lister) take(ctx context.Context, e *object.TreeEntry, dir string, dept
 	}
 	if len(l.out.Files) == maxListed {
 		return l.refuse(path, fmt.Sprintf("more than %d files", maxListed))
+	}
+	if l.names += len(path); l.names > maxListNames {
+		return l.refuse(path[:min(len(path), 64)]+"…", fmt.Sprintf("more than %d bytes of paths", maxListNames))
 	}
 	l.out.Files = append(l.out.Files, File{path, FileMode(e.Mode), e.Hash})
 	return nil

@@ -14,6 +14,7 @@ type Result struct {
 	Status        Status           `json:"status"`
 	Summary       string           `json:"summary"`
 	FilesChanged  []FileChange     `json:"files_changed"`
+	FilesOmitted  int              `json:"files_changed_omitted,omitempty"` // changed files beyond the bound of the list
 	CommandsRun   []CommandRun     `json:"commands_run"`
 	Tests         Tests            `json:"tests"`
 	Logs          []string         `json:"logs"`

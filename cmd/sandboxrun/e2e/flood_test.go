@@ -102,6 +102,8 @@ var floods = []flood{
 		command: "head -c %d /dev/zero > big.bin; echo x > x", ended: tooLarge},
 	{name: "changed files", unit: "files", size: 10_000, full: 100_000, perUnit: 2200,
 		command: "mkdir n; cd n; seq 1 %d | split -l 1 -a 6 --numeric-suffixes", ended: changedAll},
+	{name: "files with paths of 4 kB", unit: "files", size: 6_000, full: 50_000, perUnit: 16_000,
+		command: "d=$(printf '%%0250d' 0); for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15; do mkdir $d; cd $d; done; seq -f '%%0240.0f' 1 %d | xargs touch", ended: longPaths},
 	{name: "ignored files", unit: "files", size: 16_000, full: 400_000, perUnit: 300,
 		command: "mkdir -p ignored; cd ignored; seq 1 %d | xargs touch; echo x > ../x", ended: changedFiles(1)},
 	{name: "files in the tree", unit: "files", size: 8_000, full: 1_000_000, perUnit: 2200, limits: map[string]any{"tree_files": 600_000},
@@ -283,6 +285,19 @@ func changedFiles(n int) func(document.Result, int64) string {
 }
 
 func changedAll(res document.Result, size int64) string { return changedFiles(int(size))(res, size) }
+
+// longPaths says that paths of four thousand bytes each are all reported or counted, and refused beyond 32 MiB together.
+func longPaths(res document.Result, size int64) string {
+	switch {
+	case size > 8_400: // 32 MiB
+		if !hasCode(res, "tree_too_large") || len(res.FilesChanged) > 0 {
+			return fmt.Sprintf("more paths than a change may have: %d files, %v", len(res.FilesChanged), codes(res))
+		}
+	case len(res.FilesChanged)+res.FilesOmitted != int(size) || len(res.FilesChanged) > 4500:
+		return fmt.Sprintf("%d files changed and %d omitted, want %d together", len(res.FilesChanged), res.FilesOmitted, size)
+	}
+	return ""
+}
 
 func tooLarge(res document.Result, size int64) string {
 	if size > 64<<20 && !hasCode(res, "file_too_large") {

@@ -23,11 +23,11 @@ type reportWriter struct {
 func WriteReport(w io.Writer, term Terminal, r *document.Result) error {
 	o := &reportWriter{term: term}
 	o.head(r)
-	list(o, "files changed", r.FilesChanged, o.file)
-	list(o, "commands run", r.CommandsRun, o.command)
-	list(o, "constraints", r.Constraints, o.judged)
-	list(o, "acceptance", r.Acceptance, o.judged)
-	list(o, "issues", r.Issues, o.issue)
+	list(o, "files changed", r.FilesChanged, r.FilesOmitted, o.file)
+	list(o, "commands run", r.CommandsRun, 0, o.command)
+	list(o, "constraints", r.Constraints, 0, o.judged)
+	list(o, "acceptance", r.Acceptance, 0, o.judged)
+	list(o, "issues", r.Issues, 0, o.issue)
 	o.git(r.Git)
 	o.agent(r.Agent)
 	o.box(r.Box)
@@ -37,7 +37,8 @@ func WriteReport(w io.Writer, term Terminal, r *document.Result) error {
 }
 
 // list writes one section of an entry each, none where there are no entries.
-func list[T any](o *reportWriter, name string, entries []T, row func(T)) {
+// omitted are those that the result counts and does not list.
+func list[T any](o *reportWriter, name string, entries []T, omitted int, row func(T)) {
 	if len(entries) == 0 {
 		return
 	}
@@ -45,8 +46,8 @@ func list[T any](o *reportWriter, name string, entries []T, row func(T)) {
 	for _, e := range entries[:min(len(entries), maxRows)] {
 		row(e)
 	}
-	if n := len(entries); n > maxRows {
-		o.rowf(ColorDim, "… and %d more", n-maxRows)
+	if more := max(0, len(entries)-maxRows) + omitted; more > 0 {
+		o.rowf(ColorDim, "… and %d more", more)
 	}
 }
 
