@@ -1,13 +1,13 @@
 package runner
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
 
 	"sandboxrun/runner/check"
 	"sandboxrun/runner/document"
-	"sandboxrun/runner/excerpt"
 	"sandboxrun/runner/plan"
 )
 
@@ -19,70 +19,72 @@ func judge(ctx context.Context, x *run) error {
 	return err
 }
 
+// requirement is one thing that a change is judged by.
+type requirement struct {
+	text       string // what is required
+	check      check.Check
+	violated   func(check.Verdict) found // the issue of a change that fails
+	constraint *document.Constraint      // nil for what the task or the variant requires in another way
+}
+
+// requirements lists what the change of a plan is judged by.
+func requirements(p *plan.Plan) ([]requirement, error) {
+	var list []requirement
+	if p.Agent != nil && p.Agent.ReadOnly { // whatever its agent would have allowed itself
+		text := fmt.Sprintf("variant %s changes nothing", p.Agent.Variant)
+		list = append(list, requirement{text: text, check: check.ReadOnly(), violated: func(v check.Verdict) found {
+			return issue(document.CodeConstraintViolated, text+", but "+v.Evidence).withSeverity(document.SeverityFatal).
+				withAction("do not use the change; setup commands of a read-only run must leave tracked files alone")
+		}})
+	}
+	if len(p.Protected) > 0 {
+		list = append(list, requirement{text: "protected paths do not change", check: check.ProtectedPaths(p.Protected),
+			violated: func(v check.Verdict) found { return issue(document.CodeProtectedPath, v.Evidence) }})
+	}
+	for i, c := range p.Constraints {
+		k, err := check.New(c.Kind, c.Params)
+		if err != nil {
+			return nil, fmt.Errorf("constraint %s: %w", c.Text, err)
+		}
+		list = append(list, requirement{text: c.Text, check: k, constraint: &p.Constraints[i],
+			violated: func(v check.Verdict) found { return issue(document.CodeConstraintViolated, c.Text+": "+v.Evidence) }})
+	}
+	return list, nil
+}
+
 // judgeChange judges what was captured, if anything was.
 func (x *run) judgeChange(ctx context.Context) error {
 	if !x.change.captured() {
 		return nil
 	}
+	list, err := requirements(x.plan)
+	if err != nil {
+		return fmt.Errorf("judge change: %w", err)
+	}
 	ev := check.Evidence{Changes: x.change.diff.Changes, Findings: x.change.snapshot.Findings,
 		Files: check.NewFiles(x.trees.objects, x.base.Tree, x.change.snapshot.Tree)}
-	x.judgeReadOnly()
-	if err := x.judgeProtected(ctx, ev); err != nil {
-		return err
-	}
-	return x.judgeConstraints(ctx, ev)
-}
-
-// judgeReadOnly fails a run that was to inspect and plan and changed files,
-// whatever its agent would have allowed itself.
-func (x *run) judgeReadOnly() {
-	if x.plan.Agent == nil || !x.plan.Agent.ReadOnly || !x.change.any() {
-		return
-	}
-	changes := x.change.diff.Changes
-	x.report.add(issue(document.CodeConstraintViolated, fmt.Sprintf("variant %s changes nothing, but %s differ", x.plan.Agent.Variant, excerpt.Plural(len(changes), "path"))).
-		withSeverity(document.SeverityFatal).withPath(changes[0].Path).
-		withAction("do not use the change; setup commands of a read-only run must leave tracked files alone"))
-}
-
-func (x *run) judgeProtected(ctx context.Context, ev check.Evidence) error {
-	if len(x.plan.Protected) == 0 {
-		return nil
-	}
-	v, err := check.Judge(ctx, check.ProtectedPaths(x.plan.Protected), ev)
-	if err != nil {
-		return fmt.Errorf("judge protected paths: %w", err)
-	}
-	if v.Verdict == check.Fail {
-		x.report.add(issue(document.CodeProtectedPath, v.Evidence).withPath(first(v.Paths)))
+	for _, one := range list {
+		v, err := check.Judge(ctx, one.check, ev)
+		if err != nil {
+			return fmt.Errorf("judge change: %s: %w", one.text, err)
+		}
+		x.report.judged(one, v)
 	}
 	return nil
 }
 
-func (x *run) judgeConstraints(ctx context.Context, ev check.Evidence) error {
-	for _, c := range x.plan.Constraints {
-		k, err := check.New(c.Kind, c.Params)
-		if err != nil {
-			return fmt.Errorf("judge constraint %s: %w", c.Kind, err)
-		}
-		v, err := check.Judge(ctx, k, ev)
-		if err != nil {
-			return fmt.Errorf("judge constraint %s: %w", c.Kind, err)
-		}
-		j := document.Judged{Text: c.Text, Check: c.Kind, Verdict: string(v.Verdict), Evidence: v.Evidence}
-		if c.Kind == "" {
-			j.Check = "none"
-		}
-		x.report.constraints = append(x.report.constraints, j)
-		switch v.Verdict {
-		case check.Pass:
-		case check.Fail:
-			x.report.add(issue(document.CodeConstraintViolated, c.Text+": "+v.Evidence).withPath(first(v.Paths)))
-		case check.Unverifiable:
-			x.report.add(issue(document.CodeConstraintUnverifiable, c.Text+": "+v.Evidence))
-		}
+// judged records a verdict over the change.
+func (r *report) judged(one requirement, v check.Verdict) {
+	if c := one.constraint; c != nil {
+		r.constraints = append(r.constraints, document.Judged{Text: c.Text, Check: cmp.Or(c.Kind, "none"), Verdict: string(v.Verdict), Evidence: v.Evidence})
 	}
-	return nil
+	switch v.Verdict {
+	case check.Pass:
+	case check.Fail:
+		r.add(one.violated(v).withPath(first(v.Paths)))
+	case check.Unverifiable:
+		r.add(issue(document.CodeConstraintUnverifiable, one.text+": "+v.Evidence))
+	}
 }
 
 // judgeCommands turns what the verification measured into verdicts. It works

@@ -1,9 +1,16 @@
 package runner
 
 import (
+	"encoding/json"
 	"slices"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
+	"sandboxrun/gitdiff/capture"
+	"sandboxrun/gitdiff/change"
+	"sandboxrun/gitdiff/gitdifftest"
+	"sandboxrun/gitdiff/gitdifftest/workbench"
 	"sandboxrun/runner/document"
 	"sandboxrun/runner/plan"
 )
@@ -35,6 +42,63 @@ func TestEveryRunHasVerdictsBeforeItLands(t *testing.T) {
 	}
 	if !slices.Equal(verdicts, []string{"unverifiable", "unverifiable"}) || !slices.Equal(codes, []string{document.CodeAcceptanceFailed, document.CodeNoTestsRan}) || x.report.tests.Passed != nil {
 		t.Errorf("verdicts %v, codes %v, tests %+v", verdicts, codes, x.report.tests)
+	}
+}
+
+// A read-only variant, protected paths and constraints are judged in the same way and reported each in its own.
+func TestAChangeIsJudgedByAllThatIsRequiredOfIt(t *testing.T) {
+	t.Parallel()
+	b := workbench.New(t, map[string]string{"a": "1\n", "b": "1\n"})
+	base := b.Head(t)
+	gitdifftest.WriteFiles(t, b.Dir, map[string]string{"a": "2\n", "b": "2\n"})
+	b.Git(t, "add", "-A")
+	tree := b.Git(t, "write-tree")
+	constraint := func(text string) document.Constraint {
+		var c document.Constraint
+		gitdifftest.Must(t, json.Unmarshal([]byte(text), &c))
+		return c
+	}
+	p := &plan.Plan{Agent: &plan.Agent{Variant: "PLAN", ReadOnly: true}, Protected: []string{"B"}, Constraints: []document.Constraint{
+		constraint(`"be brief"`), constraint(`{"kind":"max_files_changed","max":1}`), constraint(`{"kind":"no_deleted_files"}`),
+	}}
+	diff, err := change.Compare(t.Context(), b.Objects, base.Tree, tree)
+	gitdifftest.Must(t, err)
+	x := &run{facts: facts{plan: p, base: base, report: newReport(nil, 0)}, trees: trees{objects: b.Objects}}
+	x.change = captured{diff: diff, snapshot: &capture.Snapshot{Tree: tree}}
+	gitdifftest.Must(t, x.judgeChange(t.Context()))
+
+	type line struct {
+		severity                document.Severity
+		code, description, path string
+	}
+	var issues []line
+	for _, i := range x.report.list {
+		issues = append(issues, line{i.severity, i.Code, i.Description, i.Path})
+	}
+	const files = `{"kind":"max_files_changed","max":1}`
+	want := []line{
+		{document.SeverityFatal, "constraint_violated", "variant PLAN changes nothing, but 2 paths differ", "a"},
+		{document.SeverityFlaw, "protected_path_modified", `changed protected paths: "b"`, "b"},
+		{document.SeverityNote, "constraint_unverifiable", "be brief: a sentence names no check, so nothing measured it", ""},
+		{document.SeverityFlaw, "constraint_violated", files + ": 2 files changed, at most 1 allowed", ""},
+	}
+	if d := cmp.Diff(want, issues, cmp.AllowUnexported(line{})); d != "" {
+		t.Errorf("issues (-want +got):\n%s", d)
+	}
+	refused := []document.Refusal{
+		{Code: want[0].code, Description: want[0].description, Path: "a"}, {Code: want[1].code, Description: want[1].description, Path: "b"},
+		{Code: want[3].code, Description: want[3].description},
+	}
+	if d := cmp.Diff(refused, x.report.refusals); d != "" {
+		t.Errorf("refusals (-want +got):\n%s", d)
+	}
+	verdicts := []document.Judged{
+		{Text: "be brief", Check: "none", Verdict: "unverifiable", Evidence: "a sentence names no check, so nothing measured it"},
+		{Text: files, Check: "max_files_changed", Verdict: "fail", Evidence: "2 files changed, at most 1 allowed"},
+		{Text: `{"kind":"no_deleted_files"}`, Check: "no_deleted_files", Verdict: "pass", Evidence: "no file was deleted"},
+	}
+	if d := cmp.Diff(verdicts, x.report.constraints); d != "" {
+		t.Errorf("constraints (-want +got):\n%s", d)
 	}
 }
 

@@ -17,10 +17,7 @@ func clip(s string) string {
 // clipped makes a verdict over offending paths: all of them counted, the first
 // few named.
 func clipped(o Outcome, what string, paths []string) Verdict {
-	v := Verdict{Verdict: o}
-	for _, p := range paths[:min(maxPaths, len(paths))] {
-		v.Paths = append(v.Paths, strings.ToValidUTF8(p, "\ufffd"))
-	}
+	v := Verdict{Verdict: o, Paths: shown(paths)}
 	named := make([]string, 0, 3)
 	for _, p := range v.Paths[:min(3, len(v.Paths))] {
 		named = append(named, fmt.Sprintf("%q", clip(p)))
@@ -30,4 +27,12 @@ func clipped(o Outcome, what string, paths []string) Verdict {
 		v.Evidence += fmt.Sprintf(" and %d more", more)
 	}
 	return v
+}
+
+// shown are the first paths of a list, as a result shows them.
+func shown(paths []string) (list []string) {
+	for _, p := range paths[:min(maxPaths, len(paths))] {
+		list = append(list, strings.ToValidUTF8(p, "\ufffd"))
+	}
+	return list
 }

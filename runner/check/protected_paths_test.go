@@ -44,3 +44,24 @@ func TestProtectedPathsSeeThroughSpellings(t *testing.T) {
 		})
 	}
 }
+
+func TestReadOnlyForbidsEveryChange(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		name     string
+		changes  []change.Change
+		want     check.Outcome
+		evidence string
+		path     string
+	}{
+		{"nothing", nil, check.Pass, "nothing changed", ""},
+		{"one", []change.Change{{Name: "a", Type: change.Added}}, check.Fail, "1 path differ", "a"},
+		{"a rename", []change.Change{{Name: "\xff", OldName: "b", Type: change.Added}, {Name: "b", Type: change.Deleted}}, check.Fail, "2 paths differ", "\ufffd"},
+	}
+	for _, tt := range tests {
+		v, err := check.ReadOnly().Check(t.Context(), check.Evidence{Changes: tt.changes})
+		if err != nil || v.Verdict != tt.want || v.Evidence != tt.evidence || tt.path != "" && v.Paths[0] != tt.path {
+			t.Errorf("%s: %+v, error %v", tt.name, v, err)
+		}
+	}
+}
