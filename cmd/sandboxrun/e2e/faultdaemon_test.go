@@ -33,7 +33,8 @@ func TestAnEngineThatIsRestartedInMidRun(t *testing.T) { //nolint:tparallel // o
 		{"stopped", d.stop, []string{"engine_lost", document.CodeBoxEnded}},
 		{"killed", d.kill, []string{"engine_lost"}},
 		{"stopped and started", func() { d.stop(); d.again() }, []string{"engine_lost", document.CodeBoxEnded}},
-		{"killed and started", func() { d.kill(); d.again() }, []string{"engine_lost", document.CodeBoxEnded}},
+		// An engine that comes back fast may answer a call about the box with an error of its own, while it still restores it.
+		{"killed and started", func() { d.kill(); d.again() }, []string{"engine_lost", document.CodeBoxEnded, document.CodeEngineFailed}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			d.t = t
