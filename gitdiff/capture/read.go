@@ -167,10 +167,3 @@ func (c *capturer) blob(f *os.File, at place) (plumbing.Hash, error) {
 	}
 	return id, nil
 }
-
-func fstat(f *os.File) (st unix.Stat_t, err error) {
-	if err := unix.Fstat(int(f.Fd()), &st); err != nil {
-		return st, fmt.Errorf("fstat: %w", err)
-	}
-	return st, nil
-}

@@ -4,6 +4,9 @@ import (
 	"sync"
 	"time"
 
+	"fmt"
+	"os"
+
 	"golang.org/x/sys/unix"
 )
 
@@ -51,4 +54,11 @@ func (c *Stats) untouched(path string, st *unix.Stat_t) bool {
 	}
 	k, ok := c.entries[path]
 	return ok && k == newStatKey(st)
+}
+
+func fstat(f *os.File) (st unix.Stat_t, err error) {
+	if err := unix.Fstat(int(f.Fd()), &st); err != nil {
+		return st, fmt.Errorf("fstat: %w", err)
+	}
+	return st, nil
 }
