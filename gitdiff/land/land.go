@@ -166,17 +166,3 @@ func StoreCommit(o *gitdiff.Objects, l Landing) (gitdiff.Commit, error) {
 	}
 	return gitdiff.Commit{ID: id.String(), Tree: l.Tree, Time: l.When.UTC().Truncate(time.Second)}, nil
 }
-
-// Steps of a landing. [Landing.Journal] receives StepStage, StepRefLock and StepRef; their subject is the commit and the
-// branch, as [LandingOf] reads them.
-var (
-	StepStage    = step.Define("land/stage")
-	StepObjects  = step.Define("land/objects")
-	StepObject   = step.Define("land/object")
-	StepPublish  = step.Define("land/publish")
-	StepRefDraft = step.Define("land/draft")
-	StepRefLock  = step.Define("land/lock")
-	StepRef      = step.Define("land/ref")
-	StepRelease  = step.Define("land/release")
-	StepUnstage  = step.Define("land/unstage")
-)

@@ -27,6 +27,17 @@ const (
 	stageMaxAge = time.Hour // after which a landing that left something behind must be dead
 )
 
+// Steps of bringing objects. [Landing.Journal] receives StepStage; its subject is the commit and the branch, as [LandingOf]
+// reads them.
+var (
+	StepStage   = step.Define("land/stage")
+	StepObjects = step.Define("land/objects")
+	StepObject  = step.Define("land/object")
+	StepPublish = step.Define("land/publish")
+	StepRelease = step.Define("land/release")
+	StepUnstage = step.Define("land/unstage")
+)
+
 // landingPack is the new objects of a landing as one pack in the user's repository. Until the branch exists nothing refers
 // to them, and a "git gc --prune=now" of the user would delete loose objects at any moment. From a pack that is marked with
 // a .keep file gc, repack and prune remove nothing (git-repack(1)); the mark is removed once the branch exists.

@@ -18,6 +18,13 @@ import (
 // refLockWait is how long the lock of a branch is tried for; git's own default (core.filesRefLockTimeout) is a tenth of it.
 const refLockWait = time.Second
 
+// Steps of making the branch. [Landing.Journal] receives StepRefLock and StepRef, with the subject of StepStage.
+var (
+	StepRefDraft = step.Define("land/draft")
+	StepRefLock  = step.Define("land/lock")
+	StepRef      = step.Define("land/ref")
+)
+
 // createRef makes a branch that points to a commit, by git's own protocol for a loose reference: a lock file made with
 // O_EXCL, a check of what exists while it is held, and a rename. No reflog is written and nothing else is touched.
 func createRef(ctx context.Context, r *gitdiff.Repo, branch, commit string, journal step.Journal) (err error) {

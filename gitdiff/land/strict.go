@@ -3,7 +3,6 @@ package land
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -18,9 +17,6 @@ import (
 
 	"github.com/go-git/go-git/v5/plumbing"
 )
-
-// ErrRefused is returned when git's strict checks or ours refuse the objects of a landing; nothing was landed.
-var ErrRefused = errors.New("the objects are refused")
 
 // Bounds of git's own check of a landing.
 const (
