@@ -15,7 +15,87 @@ import (
 	"github.com/go-git/go-git/v5/plumbing"
 	"github.com/go-git/go-git/v5/plumbing/filemode"
 	"golang.org/x/sys/unix"
+
+	"sandboxrun/internal/step"
 )
+
+// makeBase makes a base under the exclusive lock, unless another runner has made it in the meantime.
+func makeBase(ctx context.Context, o *gitdiff.Objects, c gitdiff.Commit, own owner, dir string) (err error) {
+	held, err := lock(ctx, dir+".lock", false)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, held.unlock()) }()
+	if _, err := readBase(dir, c); !errors.Is(err, os.ErrNotExist) {
+		return err
+	}
+	building := dir + ".building"
+	for _, old := range []string{building, dir} { // of a runner that died, or of another version
+		if err := RemoveTree(old); err != nil {
+			return err
+		}
+	}
+	step.Before(StepBaseBuild)
+	err = buildBase(ctx, o, c, own, building)
+	step.After(StepBaseBuild)
+	if err != nil {
+		return errors.Join(err, RemoveTree(building))
+	}
+	step.Before(StepBaseAppear)
+	defer step.After(StepBaseAppear)
+	return os.Rename(building, dir)
+}
+
+// readBase reads the description of a finished base. The error wraps os.ErrNotExist when there is none.
+func readBase(dir string, c gitdiff.Commit) (baseInfo, error) {
+	var info baseInfo
+	text, err := os.ReadFile(filepath.Join(dir, "base.json"))
+	if err != nil {
+		return info, err
+	}
+	if err := json.Unmarshal(text, &info); err != nil {
+		return info, fmt.Errorf("%s: %w", dir, err)
+	}
+	if info.Version != baseVersion {
+		return info, fmt.Errorf("%s: version %d: %w", dir, info.Version, os.ErrNotExist)
+	}
+	if info.Commit != c.ID || info.Tree != c.Tree {
+		return info, fmt.Errorf("base of %s with tree %s is not the commit %s with tree %s", info.Commit, info.Tree, c.ID, c.Tree)
+	}
+	return info, nil
+}
+
+// openBase returns the pristine base of a commit for an owner, locked against eviction, and makes it if there is none yet.
+// Runners that want the same one wait for the first to make it.
+func openBase(ctx context.Context, o *gitdiff.Objects, c gitdiff.Commit, own owner) (*base, error) {
+	if _, err := gitobj.ParseID(c.ID); err != nil {
+		return nil, err
+	}
+	parent := filepath.Join(o.Store().Dir(), "bases", o.Key())
+	if err := os.MkdirAll(parent, 0o700); err != nil {
+		return nil, err
+	}
+	dir := filepath.Join(parent, fmt.Sprintf("%s-%d-%d", c.ID, own.uid, own.gid))
+	for {
+		held, err := lock(ctx, dir+".lock", true)
+		if err != nil {
+			return nil, err
+		}
+		info, err := readBase(dir, c)
+		if err == nil {
+			return &base{dir: dir, lock: held, baseInfo: info}, held.touch()
+		}
+		if err := held.unlock(); err != nil {
+			return nil, err
+		}
+		if !errors.Is(err, os.ErrNotExist) {
+			return nil, err
+		}
+		if err := makeBase(ctx, o, c, own, dir); err != nil {
+			return nil, fmt.Errorf("make base of %s: %w", c.ID, err)
+		}
+	}
+}
 
 // earliest is the oldest modification time of a base's file: zip and other formats know none before 1980.
 var earliest = time.Date(1980, time.January, 2, 0, 0, 0, 0, time.UTC)

@@ -182,13 +182,10 @@ func (w *Workspace) Close() error {
 	return nil
 }
 
-// Steps of making and removing trees.
+// Steps of making a tree.
 var (
-	StepBaseBuild  = step.Define("base/build")
-	StepBaseAppear = step.Define("base/appear")
-	StepBaseEvict  = step.Define("base/evict")
-	StepTreeMake   = step.Define("tree/make")
-	StepTreeFill   = step.Define("tree/fill")
+	StepTreeMake = step.Define("tree/make")
+	StepTreeFill = step.Define("tree/fill")
 )
 
 // Snapshot captures the workspace. The box must be gone: a tree that still changes gives [gitdiff.ErrTreeUnstable]. Content that is not a
