@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"path/filepath"
 	"strings"
 
 	"sandboxrun/gitdiff/gitfile"
@@ -43,31 +42,6 @@ func readConfig(dir, name string) (*config.Config, error) {
 		return nil, err
 	}
 	return cfg, config.NewDecoder(bytes.NewReader(text)).Decode(cfg)
-}
-
-// WorkTree is the working tree that git takes for this repository's: the root, unless core.worktree names another
-// directory. It is the only setting of a user that is read besides the format.
-func (r *Repo) WorkTree() (string, error) {
-	tree := ""
-	for _, name := range []string{"config", "config.worktree"} {
-		if name == "config" && r.gitDir != r.commonDir {
-			continue // of the main work tree
-		}
-		cfg, err := readConfig(r.gitDir, name)
-		if err != nil {
-			return "", fmt.Errorf("%s of %s: %w", name, r.gitDir, err)
-		}
-		if value := cfg.Section("core").Option("worktree"); value != "" {
-			tree = value
-		}
-	}
-	if tree == "" {
-		return r.root, nil
-	}
-	if !filepath.IsAbs(tree) {
-		tree = filepath.Join(r.gitDir, tree)
-	}
-	return filepath.EvalSymlinks(tree)
 }
 
 // checkFormat reads the format part of the config file, and nothing else of it, and refuses what cannot be read here.

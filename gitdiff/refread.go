@@ -9,6 +9,9 @@ import (
 	"github.com/go-git/go-git/v5/storage/filesystem/dotgit"
 )
 
+// ErrUnborn is returned by [Repo.Resolve] for the HEAD of a repository that has no commit yet.
+var ErrUnborn = errors.New("the repository has no commit yet")
+
 // maxSymbolic bounds references that name references, as git does.
 const maxSymbolic = 5
 

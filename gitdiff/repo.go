@@ -1,26 +1,12 @@
 package gitdiff
 
 import (
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 
 	"github.com/go-git/go-git/v5/plumbing"
 )
-
-// ErrNotRepository is returned by [Open] for a path that holds no git repository.
-var ErrNotRepository = errors.New("not a git repository")
-
-// RootError is returned by [Open] for a path inside a repository that is not its root.
-type RootError struct {
-	Path string // what was asked for
-	Root string // the repository it is part of
-}
-
-func (e *RootError) Error() string {
-	return fmt.Sprintf("%s is not the root of a repository: use %s", e.Path, e.Root)
-}
 
 // Repo is a user's repository, opened for reading. Its configuration is not obeyed and nothing is written to it.
 type Repo struct {
@@ -97,3 +83,28 @@ func (r *Repo) EncodedObject(t plumbing.ObjectType, id plumbing.Hash) (plumbing.
 
 // Close releases the open files of the repository; objects read from it are not to be used afterwards.
 func (r *Repo) Close() error { return r.objects.Close() }
+
+// WorkTree is the working tree that git takes for this repository's: the root, unless core.worktree names another
+// directory. It is the only setting of a user that is read besides the format.
+func (r *Repo) WorkTree() (string, error) {
+	tree := ""
+	for _, name := range []string{"config", "config.worktree"} {
+		if name == "config" && r.gitDir != r.commonDir {
+			continue // of the main work tree
+		}
+		cfg, err := readConfig(r.gitDir, name)
+		if err != nil {
+			return "", fmt.Errorf("%s of %s: %w", name, r.gitDir, err)
+		}
+		if value := cfg.Section("core").Option("worktree"); value != "" {
+			tree = value
+		}
+	}
+	if tree == "" {
+		return r.root, nil
+	}
+	if !filepath.IsAbs(tree) {
+		tree = filepath.Join(r.gitDir, tree)
+	}
+	return filepath.EvalSymlinks(tree)
+}

@@ -11,6 +11,19 @@ import (
 	"sandboxrun/gitdiff/gitfile"
 )
 
+// ErrNotRepository is returned by [Open] for a path that holds no git repository.
+var ErrNotRepository = errors.New("not a git repository")
+
+// RootError is returned by [Open] for a path inside a repository that is not its root.
+type RootError struct {
+	Path string // what was asked for
+	Root string // the repository it is part of
+}
+
+func (e *RootError) Error() string {
+	return fmt.Sprintf("%s is not the root of a repository: use %s", e.Path, e.Root)
+}
+
 // maxPointer bounds the .git and commondir files of a linked work tree: one path each.
 const maxPointer = 64 << 10
 

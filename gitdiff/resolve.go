@@ -19,9 +19,6 @@ const (
 	maxPeel     = 32   // tags that point to tags
 )
 
-// ErrUnborn is returned by [Repo.Resolve] for the HEAD of a repository that has no commit yet.
-var ErrUnborn = errors.New("the repository has no commit yet")
-
 // RevisionError is returned by [Repo.Resolve] for a revision that names no commit.
 type RevisionError struct {
 	Revision string // as it was given

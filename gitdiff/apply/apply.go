@@ -9,21 +9,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"path"
 	"slices"
-
-	"github.com/go-git/go-git/v5/plumbing/storer"
 
 	"sandboxrun/gitdiff"
 	"sandboxrun/gitdiff/change"
-	"sandboxrun/gitdiff/gitname"
 )
 
 // ErrBare is returned by [Apply] for a repository without a working tree.
 var ErrBare = errors.New("a bare repository has no working tree")
-
-// ErrElsewhere is returned by [Apply] for a repository whose configuration names a working tree in another place.
-var ErrElsewhere = errors.New("core.worktree names another working tree")
 
 // ConflictError is returned by [Apply] when the working tree holds something else than the base at paths that would
 // change. Nothing was written.
@@ -33,26 +26,6 @@ type ConflictError struct {
 
 func (e *ConflictError) Error() string {
 	return "the working tree differs from the base at " + few(e.Paths)
-}
-
-// UnsafeError is returned by [Apply] when writing a path would pass a symbolic link or reach a git directory. Nothing was
-// written, unless the directory was replaced while Apply was at work.
-type UnsafeError struct {
-	Paths   []string // raw paths, in the order of the diff
-	Reasons []string // why, one for each path
-}
-
-func (e *UnsafeError) Error() string {
-	return fmt.Sprintf("writing to %s is not safe: %s", few(e.Paths), gitname.Clip(e.Reasons[0], 300))
-}
-
-// few names the first of some paths.
-func few(paths []string) string {
-	shown := paths[:min(len(paths), 5)]
-	if n := len(paths) - len(shown); n > 0 {
-		return fmt.Sprintf("%q and %d more", shown, n)
-	}
-	return fmt.Sprintf("%q", shown)
 }
 
 // Report says what [Apply] did. Paths are raw.
@@ -89,33 +62,6 @@ func Apply(ctx context.Context, r *gitdiff.Repo, o *gitdiff.Objects, d *change.D
 		rep.Written = append(rep.Written, todo[i].Name)
 	}
 	return rep, nil
-}
-
-// applier applies one diff.
-type applier struct {
-	root    *workTree
-	storer  storer.EncodedObjectStorer
-	diff    *change.Diff
-	escapes []string
-
-	paths    map[string]bool // all paths of the diff
-	removed  map[string]bool // those that it deletes
-	emptying map[string]bool // the directories that those are in
-}
-
-func newApplier(root *workTree, o *gitdiff.Objects, d *change.Diff) *applier {
-	a := &applier{root: root, storer: o.Storer(), diff: d, paths: map[string]bool{}, removed: map[string]bool{}, emptying: map[string]bool{}}
-	for i := range d.Changes {
-		c := &d.Changes[i]
-		if a.paths[c.Name] = true; c.Type != change.Deleted {
-			continue
-		}
-		a.removed[c.Name] = true
-		for dir := path.Dir(c.Name); dir != "." && !a.emptying[dir]; dir = path.Dir(dir) {
-			a.emptying[dir] = true
-		}
-	}
-	return a
 }
 
 // check compares the working tree with the diff and lists what is to be written: deletions first, so that a directory

@@ -9,9 +9,39 @@ import (
 	"github.com/go-git/go-git/v5/plumbing"
 	"golang.org/x/sys/unix"
 
+	"github.com/go-git/go-git/v5/plumbing/storer"
+
+	"sandboxrun/gitdiff"
 	"sandboxrun/gitdiff/change"
 	"sandboxrun/gitdiff/gitname"
 )
+
+// applier applies one diff.
+type applier struct {
+	root    *workTree
+	storer  storer.EncodedObjectStorer
+	diff    *change.Diff
+	escapes []string
+
+	paths    map[string]bool // all paths of the diff
+	removed  map[string]bool // those that it deletes
+	emptying map[string]bool // the directories that those are in
+}
+
+func newApplier(root *workTree, o *gitdiff.Objects, d *change.Diff) *applier {
+	a := &applier{root: root, storer: o.Storer(), diff: d, paths: map[string]bool{}, removed: map[string]bool{}, emptying: map[string]bool{}}
+	for i := range d.Changes {
+		c := &d.Changes[i]
+		if a.paths[c.Name] = true; c.Type != change.Deleted {
+			continue
+		}
+		a.removed[c.Name] = true
+		for dir := path.Dir(c.Name); dir != "." && !a.emptying[dir]; dir = path.Dir(dir) {
+			a.emptying[dir] = true
+		}
+	}
+	return a
+}
 
 // Modes as a [change.Change] writes them.
 const (
@@ -140,3 +170,6 @@ func (a *applier) emptied(parent int, base, name string) (bool, error) {
 		}
 	}
 }
+
+// maxLink is the longest text a link can have on Linux (PATH_MAX).
+const maxLink = 4096

@@ -14,6 +14,20 @@ import (
 	"sandboxrun/gitdiff/gitname"
 )
 
+// ErrElsewhere is returned by [Apply] for a repository whose configuration names a working tree in another place.
+var ErrElsewhere = errors.New("core.worktree names another working tree")
+
+// UnsafeError is returned by [Apply] when writing a path would pass a symbolic link or reach a git directory. Nothing was
+// written, unless the directory was replaced while Apply was at work.
+type UnsafeError struct {
+	Paths   []string // raw paths, in the order of the diff
+	Reasons []string // why, one for each path
+}
+
+func (e *UnsafeError) Error() string {
+	return fmt.Sprintf("writing to %s is not safe: %s", few(e.Paths), gitname.Clip(e.Reasons[0], 300))
+}
+
 // obstacle is what a path of the tree cannot go through.
 type obstacle string
 
@@ -148,4 +162,13 @@ func (w *workTree) isGit(fd int) (bool, error) {
 		}
 	}
 	return true, nil
+}
+
+// few names the first of some paths.
+func few(paths []string) string {
+	shown := paths[:min(len(paths), 5)]
+	if n := len(paths) - len(shown); n > 0 {
+		return fmt.Sprintf("%q and %d more", shown, n)
+	}
+	return fmt.Sprintf("%q", shown)
 }

@@ -64,9 +64,6 @@ func asUnsafe(name string, err error) error {
 	return err
 }
 
-// maxLink is the longest text a link can have on Linux (PATH_MAX).
-const maxLink = 4096
-
 // fill makes the new side of a change under a name of its own in an open directory.
 func (a *applier) fill(dir int, c *change.Change) (temp string, err error) {
 	var random [8]byte

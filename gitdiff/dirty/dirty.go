@@ -33,13 +33,6 @@ func (d State) Clean() bool {
 	return d.Unknown == "" && d.Staged+d.Modified+d.Deleted+d.Untracked == 0
 }
 
-// unknown is the error of a work tree whose state cannot be determined; it becomes [State.Unknown].
-type unknown struct{ reason string }
-
-func (e *unknown) Error() string {
-	return "the state of the work tree cannot be determined: " + e.reason
-}
-
 // Read compares HEAD, the index and the files of the work tree, without changing any. A bare repository is clean.
 func Read(ctx context.Context, r *gitdiff.Repo) (State, error) {
 	if r.Bare() {

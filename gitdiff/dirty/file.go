@@ -72,3 +72,10 @@ func (f *workFile) id() (id plumbing.Hash, err error) {
 	})
 	return id, err
 }
+
+// unknown is the error of a work tree whose state cannot be determined; it becomes [State.Unknown].
+type unknown struct{ reason string }
+
+func (e *unknown) Error() string {
+	return "the state of the work tree cannot be determined: " + e.reason
+}
