@@ -127,3 +127,6 @@ func execForm(script string) string {
 	}
 	return strings.TrimSuffix(buf.String(), "\n")
 }
+
+// registry is the argument, and the host variable, that names the npm registry.
+const registry = "NPM_CONFIG_REGISTRY"

@@ -13,9 +13,6 @@ import (
 // "Predefined ARGs" in the Dockerfile reference.
 var predefined = []string{"HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "http_proxy", "https_proxy", "no_proxy"}
 
-// registry is the argument, and the host variable, that names the npm registry.
-const registry = "NPM_CONFIG_REGISTRY"
-
 // HostArgs returns the arguments that carry over how this host reaches the
 // network, the proxies and the npm registry, from NAME=value pairs as
 // os.Environ returns them.

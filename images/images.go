@@ -4,12 +4,10 @@
 // touches no engine and knows no agent.
 package images
 
-import (
-	"archive/tar"
-	"bytes"
-	"fmt"
-	"io"
-)
+import _ "embed"
+
+//go:embed Dockerfile.agent
+var recipe []byte
 
 // Name is the name of the image this package describes.
 const Name = "sandboxrun/agent"
@@ -33,30 +31,4 @@ type Build struct {
 	Agents []Agent
 	// Args are the build arguments, what HostArgs says among them. See Check.
 	Args map[string]string
-}
-
-// Context returns the build context, a tar stream with a Dockerfile at its root.
-// The same Build gives the same bytes. It fails where Check does.
-func (b Build) Context() (io.Reader, error) {
-	if err := b.Check(); err != nil {
-		return nil, fmt.Errorf("write build context: %w", err)
-	}
-	var buf bytes.Buffer
-	w := tar.NewWriter(&buf)
-	for _, f := range []struct {
-		name string
-		data []byte
-	}{{"Dockerfile", b.Dockerfile()}, {"ca.pem", b.CABundle}} {
-		h := &tar.Header{Name: f.name, Mode: 0o644, Size: int64(len(f.data)), Typeflag: tar.TypeReg}
-		if err := w.WriteHeader(h); err != nil {
-			return nil, fmt.Errorf("write build context: %w", err)
-		}
-		if _, err := w.Write(f.data); err != nil {
-			return nil, fmt.Errorf("write build context: %w", err)
-		}
-	}
-	if err := w.Close(); err != nil {
-		return nil, fmt.Errorf("write build context: %w", err)
-	}
-	return &buf, nil
 }

@@ -1,15 +1,17 @@
 package images
 
 import (
+	"archive/tar"
 	"bytes"
 	"cmp"
-	_ "embed"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"io"
+	"maps"
 	"slices"
 	"strings"
 )
-
-//go:embed Dockerfile.agent
-var recipe []byte
 
 // The comment lines of the recipe that the agents' lines take the place of.
 const (
@@ -29,4 +31,52 @@ func (b Build) Dockerfile() []byte {
 	}
 	text := bytes.Replace(recipe, []byte(stagesMark), []byte(stages.String()), 1)
 	return bytes.Replace(text, []byte(copiesMark), []byte(copies.String()), 1)
+}
+
+// Context returns the build context, a tar stream with a Dockerfile at its root.
+// The same Build gives the same bytes. It fails where Check does.
+func (b Build) Context() (io.Reader, error) {
+	if err := b.Check(); err != nil {
+		return nil, fmt.Errorf("write build context: %w", err)
+	}
+	var buf bytes.Buffer
+	w := tar.NewWriter(&buf)
+	for _, f := range []struct {
+		name string
+		data []byte
+	}{{"Dockerfile", b.Dockerfile()}, {"ca.pem", b.CABundle}} {
+		h := &tar.Header{Name: f.name, Mode: 0o644, Size: int64(len(f.data)), Typeflag: tar.TypeReg}
+		if err := w.WriteHeader(h); err != nil {
+			return nil, fmt.Errorf("write build context: %w", err)
+		}
+		if _, err := w.Write(f.data); err != nil {
+			return nil, fmt.Errorf("write build context: %w", err)
+		}
+	}
+	if err := w.Close(); err != nil {
+		return nil, fmt.Errorf("write build context: %w", err)
+	}
+	return &buf, nil
+}
+
+// Digest identifies what the image is made of: the recipe with its agents, the
+// base image, the CA bundle and the arguments the recipe declares. Arguments that only say how to
+// reach the network, the proxies, do not change it. It is lower-case hexadecimal.
+func (b Build) Digest() string {
+	h := sha256.New()
+	field := func(name string, value []byte) {
+		// The length keeps neighbouring fields from running into each other.
+		fmt.Fprintf(h, "%s %d\n", name, len(value))
+		h.Write(value)
+	}
+	field("dockerfile", b.Dockerfile())
+	field("base", []byte(b.BaseID))
+	field("ca", b.CABundle)
+	declared := declaredArgs()
+	for _, name := range slices.Sorted(maps.Keys(b.Args)) {
+		if _, ok := declared[name]; ok {
+			field(name, []byte(b.Args[name]))
+		}
+	}
+	return hex.EncodeToString(h.Sum(nil))
 }
