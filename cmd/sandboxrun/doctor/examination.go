@@ -3,6 +3,9 @@ package doctor
 import (
 	"context"
 
+	"fmt"
+	"time"
+
 	"sandboxrun/runner/config"
 	"sandboxrun/runner/state"
 	"sandboxrun/sandbox"
@@ -57,4 +60,41 @@ func (x *Examination) Close() {
 	if x.Engine != nil {
 		_ = x.Engine.Close() // only idle connections are left
 	}
+}
+
+// checkBound is how long one check of doctor may take.
+const checkBound = 60 * time.Second
+
+// Level is how a check ended.
+type Level string
+
+// The levels.
+const (
+	LevelPass    Level = "PASS"
+	LevelCaution Level = "CAUTION" // works, and something about it should be known
+	LevelFail    Level = "FAIL"    // tasks cannot run
+)
+
+// Finding is the answer of one check. Hint says what a person can do, "" for
+// nothing.
+type Finding struct {
+	Name    string `json:"name"`
+	Level   Level  `json:"level"`
+	Message string `json:"message"`
+	Hint    string `json:"hint,omitempty"`
+}
+
+// Pass is a finding that all is well.
+func Pass(format string, args ...any) Finding {
+	return Finding{Level: LevelPass, Message: fmt.Sprintf(format, args...)}
+}
+
+// Caution is a finding that should be known.
+func Caution(hint, format string, args ...any) Finding {
+	return Finding{Level: LevelCaution, Message: fmt.Sprintf(format, args...), Hint: hint}
+}
+
+// Fail is a finding with which tasks cannot run.
+func Fail(hint, format string, args ...any) Finding {
+	return Finding{Level: LevelFail, Message: fmt.Sprintf(format, args...), Hint: hint}
 }
