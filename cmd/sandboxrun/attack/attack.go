@@ -73,12 +73,6 @@ type Naive struct {
 	Skip  string   // why the counterpart cannot be run safely
 }
 
-// Where is the place an attack is made in.
-type Where struct {
-	Runtime string // OCI runtime of the boxes, "" for the engine's default
-	Naive   bool   // against the naive counterpart
-}
-
 // Alone reports whether the attack needs a box of its own.
 func (a Attack) Alone() bool { return !a.Shares || a.Task != nil || a.Host != nil || len(a.After) > 0 }
 

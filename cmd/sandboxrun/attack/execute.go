@@ -19,6 +19,12 @@ import (
 	"sandboxrun/schemas/closed"
 )
 
+// Run makes a batch of attacks against the program, in one box if there are several, and judges them. The error is one of the
+// lab, not of the program.
+func (l *Lab) Run(ctx context.Context, batch []Attack) ([]Outcome, error) {
+	return l.Play(ctx, batch, Where{Runtime: l.Runtime}, l.execute)
+}
+
 // execute makes a batch's attacks through the program.
 func (l *Lab) execute(ctx context.Context, st *Stage) error {
 	config := filepath.Join(st.Dir, "config.json")
@@ -217,4 +223,20 @@ func ReadCapped(name string) (string, error) {
 	defer f.Close()
 	text, err := io.ReadAll(io.LimitReader(f, contentCap))
 	return string(text), err
+}
+
+// ReadLanded reads a landed commit of a repository, unless it is "", and asks git about it.
+func (st *Stage) ReadLanded(ctx context.Context, dir, commit string, flags ...string) error {
+	s := &st.Scene
+	judgeLanded(ctx, s, dir, commit, flags...)
+	if commit == "" {
+		return nil
+	}
+	text, err := Git(ctx, dir, append(slices.Clone(flags), "cat-file", "commit", commit)...)
+	if err != nil {
+		return err
+	}
+	s.Commit = text
+	s.Landed, err = readTree(ctx, dir, commit, flags...)
+	return err
 }

@@ -6,6 +6,12 @@ import (
 	"path/filepath"
 )
 
+// Key is the provider's key of every scene: it is on the host, and must not be anywhere else.
+const Key = "sk-ant-attack-the-real-key-0123456789abcdef"
+
+// KeyVariable is where the host holds it.
+const KeyVariable = "ANTHROPIC_API_KEY"
+
 // Secret is the content of the file that no box may see and no result may hold.
 const Secret = "the-secret-of-the-host-outside"
 

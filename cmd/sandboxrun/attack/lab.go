@@ -10,12 +10,6 @@ import (
 	"time"
 )
 
-// Key is the provider's key of every scene: it is on the host, and must not be anywhere else.
-const Key = "sk-ant-attack-the-real-key-0123456789abcdef"
-
-// KeyVariable is where the host holds it.
-const KeyVariable = "ANTHROPIC_API_KEY"
-
 // outcome states.
 const (
 	Held     = "held"     // the attack was made and nothing got through
@@ -41,12 +35,6 @@ type Lab struct {
 	Runtime string        // OCI runtime of the boxes, "" for the engine's default
 	Env     []string      // environment of the program beside HOME, state, configuration and key; PATH at least
 	Bound   time.Duration // how long one scene may take; what takes longer hangs
-}
-
-// Run makes a batch of attacks against the program, in one box if there are several, and judges them. The error is one of the
-// lab, not of the program.
-func (l *Lab) Run(ctx context.Context, batch []Attack) ([]Outcome, error) {
-	return l.Play(ctx, batch, Where{Runtime: l.Runtime}, l.execute)
 }
 
 // Stage is the prepared place of one scene: everything that is the same for all attacks of a batch.

@@ -73,22 +73,6 @@ func readObject(r *bufio.Reader) (string, error) {
 	return string(content), err
 }
 
-// ReadLanded reads a landed commit of a repository, unless it is "", and asks git about it.
-func (st *Stage) ReadLanded(ctx context.Context, dir, commit string, flags ...string) error {
-	s := &st.Scene
-	judgeLanded(ctx, s, dir, commit, flags...)
-	if commit == "" {
-		return nil
-	}
-	text, err := Git(ctx, dir, append(slices.Clone(flags), "cat-file", "commit", commit)...)
-	if err != nil {
-		return err
-	}
-	s.Commit = text
-	s.Landed, err = readTree(ctx, dir, commit, flags...)
-	return err
-}
-
 // judgeLanded asks git about a landed commit, and for the branches below sandboxrun/.
 func judgeLanded(ctx context.Context, s *Scene, dir, commit string, flags ...string) {
 	if commit != "" {

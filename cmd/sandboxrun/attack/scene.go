@@ -150,3 +150,9 @@ func (s Scene) Reached() []string {
 	}
 	return out
 }
+
+// Where is the place an attack is made in.
+type Where struct {
+	Runtime string // OCI runtime of the boxes, "" for the engine's default
+	Naive   bool   // against the naive counterpart
+}

@@ -103,19 +103,6 @@ func landing() []attack.Attack {
 	}, planted()...)
 }
 
-// unrefused says that a change landed which attacks whoever checks it out, or that nobody was told why it did not.
-func unrefused(s attack.Scene) string {
-	switch {
-	case s.Landed != nil:
-		return "it landed"
-	case !s.Has("land_refused", ""):
-		return "it did not land and nobody says why"
-	case s.Patch == "":
-		return "it is lost: there is no patch"
-	}
-	return ""
-}
-
 // unsound says what strict git has against what landed.
 func unsound(s attack.Scene) string {
 	if s.Fsck != "" {

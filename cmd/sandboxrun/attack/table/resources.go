@@ -6,11 +6,6 @@ import (
 	"sandboxrun/cmd/sandboxrun/attack"
 )
 
-// boxed gives a task's box a setting.
-func boxed(name string, value any) func(map[string]any) {
-	return func(task map[string]any) { task["box"] = map[string]any{name: value} }
-}
-
 // greedy is an attack that a limit has to end: it says what it got if none does.
 func greedy(id, title, script string, task func(map[string]any)) attack.Attack {
 	return attack.Attack{ID: id, Group: attack.Resources, Title: title, Script: script, Task: task, Breached: attack.GotBefore, Naive: attack.Naive{Host: "true"}}
