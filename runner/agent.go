@@ -10,6 +10,12 @@ import (
 	"sandboxrun/sandbox/egress"
 )
 
+var (
+	stepRecall = step.Define("talk/restore")
+	stepTurn   = step.Define("agent/turn")
+	stepWork   = step.Define("work/command")
+)
+
 // work is the phase agent: the agent takes its turn, then the commands run whose
 // changes count.
 func work(ctx context.Context, x *run) error {

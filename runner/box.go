@@ -19,6 +19,8 @@ import (
 	"sandboxrun/sandbox/egress"
 )
 
+var stepTunnel = step.Define("tunnel/open")
+
 // Where a box finds what the runner lends it, read-only.
 const (
 	guestPath  = "/.sandboxrun/guest"

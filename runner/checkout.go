@@ -13,6 +13,11 @@ import (
 	"sandboxrun/runner/document"
 )
 
+var (
+	stepStore = step.Define("store/open")
+	stepDirt  = step.Define("dirt/look")
+)
+
 // Pristine bases that nobody used for long, or that take more room than this,
 // are removed; making one again costs one checkout.
 const (

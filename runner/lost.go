@@ -20,6 +20,14 @@ import (
 	"sandboxrun/sandbox/egress"
 )
 
+var (
+	stepReapTrees   = step.Define("reap/trees")
+	stepReapLanding = step.Define("reap/landing")
+	stepReapChange  = step.Define("reap/change")
+	stepReapDiscard = step.Define("reap/discard")
+	stepReapSession = step.Define("reap/session")
+)
+
 // inspectBound is how long the inspection of a dead run's repository may take.
 const inspectBound = 2 * time.Minute
 

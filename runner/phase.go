@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"time"
 
-	"sandboxrun/internal/step"
 	"sandboxrun/runner/journal"
 	"sandboxrun/runner/plan"
 )
@@ -87,40 +86,3 @@ func teardown(ctx context.Context, what string, bound time.Duration) (context.Co
 	return context.WithTimeoutCause(context.WithoutCancel(ctx), bound,
 		fmt.Errorf("%s took longer than %s", what, bound))
 }
-
-// What a run makes and removes besides what the engine and git do for it.
-var (
-	stepNewSession  = step.Define("session/make")
-	stepBindSession = step.Define("session/bind")
-	stepJournal     = step.Define("run/journal")
-	stepPlan        = step.Define("run/plan")
-	stepStore       = step.Define("store/open")
-	stepDirt        = step.Define("dirt/look")
-	stepTunnel      = step.Define("tunnel/open")
-	stepSetup       = step.Define("setup")
-	stepRecall      = step.Define("talk/restore")
-	stepTurn        = step.Define("agent/turn")
-	stepWork        = step.Define("work/command")
-	stepTalk        = step.Define("talk/keep")
-	stepSnapshot    = step.Define("tree/snapshot")
-	stepPatch       = step.Define("patch/write")
-	stepVerify      = step.Define("verify/command")
-	stepTree        = step.Define("tree/remove")
-	stepSessionTree = step.Define("session/tree")
-	stepTrees       = step.Define("run/trees")
-	stepSession     = step.Define("session/write")
-	stepLeave       = step.Define("session/leave")
-)
-
-// What a later runner does for dead ones.
-var (
-	stepReapBoxes    = step.Define("reap/boxes")
-	stepReapTrees    = step.Define("reap/trees")
-	stepReapLanding  = step.Define("reap/landing")
-	stepReapChange   = step.Define("reap/change")
-	stepReapDiscard  = step.Define("reap/discard")
-	stepReapSession  = step.Define("reap/session")
-	stepReapStrays   = step.Define("reap/strays")
-	stepReapSessions = step.Define("reap/sessions")
-	stepReapSweep    = step.Define("reap/sweep")
-)

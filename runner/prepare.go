@@ -7,6 +7,8 @@ import (
 	"sandboxrun/internal/step"
 )
 
+var stepSetup = step.Define("setup")
+
 // prepare runs the setup commands in the working box.
 func prepare(ctx context.Context, x *run) error {
 	step.Before(stepSetup)

@@ -14,6 +14,14 @@ import (
 	"sandboxrun/runner/state"
 )
 
+// What a later runner does for dead ones.
+var (
+	stepReapBoxes    = step.Define("reap/boxes")
+	stepReapStrays   = step.Define("reap/strays")
+	stepReapSessions = step.Define("reap/sessions")
+	stepReapSweep    = step.Define("reap/sweep")
+)
+
 // ReapReport lists what was cleared away.
 type ReapReport struct {
 	Runs    []string `json:"runs"`    // crashed runs that were given a result

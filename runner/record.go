@@ -16,6 +16,8 @@ import (
 	"sandboxrun/runner/state"
 )
 
+var stepJournal = step.Define("run/journal")
+
 // record is where a run is written: its directory, its journal of events and its
 // journal of steps, and what none of them may hold.
 type record struct {

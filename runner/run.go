@@ -15,6 +15,8 @@ import (
 	"sandboxrun/sandbox/egress"
 )
 
+var stepPlan = step.Define("run/plan")
+
 // run is one execution of a plan while its phases run: what is known of it, and
 // the things at work.
 type run struct {

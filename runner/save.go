@@ -18,6 +18,8 @@ import (
 	"sandboxrun/sandbox"
 )
 
+var stepTalk = step.Define("talk/keep")
+
 // A conversation is what the agent's CLI keeps of it below its home. It leaves
 // a box as one archive and enters the next one unchanged: the host never unpacks
 // it.

@@ -20,6 +20,11 @@ import (
 	"sandboxrun/runner/state"
 )
 
+var (
+	stepNewSession  = step.Define("session/make")
+	stepBindSession = step.Define("session/bind")
+)
+
 // sessionTurn is what a run is in its session: what it continues, what it leaves,
 // and the lock that keeps others out meanwhile.
 type sessionTurn struct {

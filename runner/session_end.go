@@ -11,6 +11,11 @@ import (
 	"sandboxrun/runner/state"
 )
 
+var (
+	stepSessionTree = step.Define("session/tree")
+	stepSession     = step.Define("session/write")
+)
+
 // endSessionTree decides what the next run of the session begins on: the landed
 // commit, so that its branch goes on from this one's; else a commit of the
 // captured tree that only the runner's store has; else, where nothing changed or

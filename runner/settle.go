@@ -8,6 +8,11 @@ import (
 	"sandboxrun/runner/journal"
 )
 
+var (
+	stepTrees = step.Define("run/trees")
+	stepLeave = step.Define("session/leave")
+)
+
 // settle removes what is left, makes the result of everything that is known and
 // stores it. The result exists also when it cannot be stored.
 func settle(x *run) *document.Result {

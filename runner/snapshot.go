@@ -10,6 +10,11 @@ import (
 	"sandboxrun/runner/journal"
 )
 
+var (
+	stepSnapshot = step.Define("tree/snapshot")
+	stepPatch    = step.Define("patch/write")
+)
+
 // skipSnapshot says that there is no tree to capture. A tree whose box could not
 // be removed is not captured: it may still change under the reader.
 func skipSnapshot(x *run) bool { return x.trees.working == nil || x.boxes.left() }

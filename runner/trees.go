@@ -16,6 +16,8 @@ import (
 	"sandboxrun/sandbox"
 )
 
+var stepTree = step.Define("tree/remove")
+
 // trees makes and removes the throwaway trees of a run's boxes.
 type trees struct {
 	state  *state.State

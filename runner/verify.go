@@ -10,6 +10,8 @@ import (
 	"sandboxrun/runner/plan"
 )
 
+var stepVerify = step.Define("verify/command")
+
 // verifyOutcome is one command of the verification; a nil ExitCode means that
 // it did not run to its end.
 type verifyOutcome struct {
