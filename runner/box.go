@@ -15,6 +15,7 @@ import (
 	"sandboxrun/internal/step"
 	"sandboxrun/runner/document"
 	"sandboxrun/runner/plan"
+	"sandboxrun/runner/record"
 	"sandboxrun/sandbox"
 	"sandboxrun/sandbox/egress"
 )
@@ -67,7 +68,7 @@ type boxes struct {
 	readOnly bool         // the working box cannot change its tree
 	engine   sandbox.Info // as it was before the run
 	token    string       // stands for the provider's key in boxes
-	log      *log
+	log      *record.Log
 	report   *report
 	journal  step.Journal // of what the engine is asked for
 
@@ -116,7 +117,7 @@ func (bs *boxes) open(ctx context.Context, role string, tree workspace.Mount, ro
 	go func() {
 		defer close(b.served)
 		if err := b.gate.Serve(gctx, sb.Stdio()); err != nil && gctx.Err() == nil {
-			bs.log.remark("the tunnel of the %s box ended: %v", role, err)
+			bs.log.Remark("the tunnel of the %s box ended: %v", role, err)
 		}
 	}()
 	rctx, cancel := context.WithTimeoutCause(ctx, readyBound, errors.New("the guest did not become ready"))

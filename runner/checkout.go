@@ -44,7 +44,7 @@ func checkout(ctx context.Context, x *run) error {
 	if err != nil {
 		return err
 	}
-	x.record.writeBase(x.base)
+	x.record.Steps.WriteBase(x.base)
 	if x.trees.working, err = x.trees.open(ctx, roleAgent, x.under(), x.base.Tree); err != nil {
 		return err
 	}
@@ -52,7 +52,7 @@ func checkout(ctx context.Context, x *run) error {
 		x.session.begun = true
 	}
 	if _, err := workspace.Evict(ctx, store, baseMaxAge, baseMaxBytes); err != nil {
-		x.record.log.remark("old bases could not be removed: %v", err)
+		x.record.Log.Remark("old bases could not be removed: %v", err)
 	}
 	return nil
 }

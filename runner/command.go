@@ -16,11 +16,11 @@ import (
 // logs and records what the engine said about it. The error is a box that was
 // lost, hit a limit, or a clock that ended; the record is made all the same.
 func (x *run) command(ctx context.Context, b *box, phase, text string) (document.CommandRun, error) {
-	out, err := x.record.dir.Spool(fmt.Sprintf("%03d-%s.stdout.log", len(x.evidence.commands)+1, phase))
+	out, err := x.record.Dir.Spool(fmt.Sprintf("%03d-%s.stdout.log", len(x.evidence.commands)+1, phase))
 	if err != nil {
 		return document.CommandRun{}, err
 	}
-	errs, err := x.record.dir.Spool(fmt.Sprintf("%03d-%s.stderr.log", len(x.evidence.commands)+1, phase))
+	errs, err := x.record.Dir.Spool(fmt.Sprintf("%03d-%s.stderr.log", len(x.evidence.commands)+1, phase))
 	if err != nil {
 		return document.CommandRun{}, errors.Join(err, out.Close())
 	}
@@ -39,7 +39,7 @@ func (x *run) command(ctx context.Context, b *box, phase, text string) (document
 	c.TimedOut = errors.As(runErr, &limit) && limit.Limit == sandbox.LimitTime
 	x.evidence.commands = append(x.evidence.commands, c)
 	x.evidence.logFiles = append(x.evidence.logFiles, out.Path(), errs.Path())
-	x.record.log.emit(phase, journal.CommandOutput{CommandRun: c})
+	x.record.Log.Emit(phase, journal.CommandOutput{CommandRun: c})
 	return c, errors.Join(runErr, closeErr)
 }
 

@@ -21,6 +21,7 @@ import (
 	"sandboxrun/runner/excerpt"
 	"sandboxrun/runner/journal"
 	"sandboxrun/runner/plan"
+	"sandboxrun/runner/record"
 	"sandboxrun/schemas"
 	"sandboxrun/schemas/closed"
 )
@@ -250,7 +251,7 @@ func mustJSON(t *testing.T, v any) string {
 }
 
 // testLog is a log that nobody reads.
-func testLog(t *testing.T) *log {
+func testLog(t *testing.T) *record.Log {
 	t.Helper()
 	j, err := journal.Open(filepath.Join(t.TempDir(), "events.ndjson"), "run")
 	if err != nil {
@@ -261,5 +262,5 @@ func testLog(t *testing.T) *log {
 			t.Error(err)
 		}
 	})
-	return newLog(j, nil)
+	return record.NewLog(j, nil)
 }

@@ -14,6 +14,7 @@ import (
 	"sandboxrun/runner/document"
 	"sandboxrun/runner/excerpt"
 	"sandboxrun/runner/plan"
+	"sandboxrun/runner/record"
 	"sandboxrun/runner/state"
 	"sandboxrun/sandbox/egress"
 )
@@ -24,7 +25,7 @@ type facts struct {
 	identity
 	plan     *plan.Plan
 	base     gitdiff.Commit // what the work starts from; zero where the run had none yet
-	record   record
+	record   record.Record
 	evidence evidence
 	change   captured
 	landed   landing
@@ -66,7 +67,7 @@ func (f *facts) status() document.Status { return f.report.status(f.change.any()
 // cannot be hidden.
 func (f *facts) hideSecrets(ctx context.Context, o Options, token string, key egress.KeyFunc) (_ egress.KeyFunc, unhidden error) {
 	secrets := config.HostSecrets(o.Config, o.Getenv)
-	f.record.hide(secrets)
+	f.record.Hide(secrets)
 	for name, value := range f.plan.TaskSecrets() {
 		_ = secrets.Add(name, value) // what is too plain for that does not look secret
 	}
@@ -97,12 +98,12 @@ func (f *facts) sessionLost(text string, s document.Severity) {
 
 // message is the landed commit's. It holds nothing the agent wrote.
 func (f *facts) message() string {
-	return f.record.secrets.String(f.plan.Objective + "\n\n" + f.plan.NotesForHuman)
+	return f.record.Secrets.String(f.plan.Objective + "\n\n" + f.plan.NotesForHuman)
 }
 
 // trailers are what the landed commit says about where it comes from.
 func (f *facts) trailers() []land.Trailer {
-	hide := f.record.secrets.String
+	hide := f.record.Secrets.String
 	list := []land.Trailer{{Key: "Task", Value: hide(f.taskID)}, {Key: "Run", Value: f.id}, {Key: "Base", Value: f.base.ID}}
 	if f.plan.Session != "" {
 		list = append(list, land.Trailer{Key: "Session", Value: hide(f.plan.Session)})
@@ -132,7 +133,7 @@ func (f *facts) result(box *document.BoxResult, usage document.AgentUsage) *docu
 	}
 	if f.change.any() {
 		if !f.change.leaks.known {
-			res.Git.Patch = f.record.dir.PatchPath()
+			res.Git.Patch = f.record.Dir.PatchPath()
 		}
 		res.FilesChanged, res.FilesOmitted = listed(f.change.diff.Changes, maxListed)
 	}

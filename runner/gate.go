@@ -94,13 +94,13 @@ func (bs *boxes) record(r egress.Record) {
 	switch r.Kind {
 	case egress.KindDenied:
 		bs.usage.deny(r.Name, r.Address)
-		bs.log.emit("", journal.EgressDenied{Name: r.Name, Reason: r.Reason, Method: r.Method, Count: r.Count, Address: r.Address})
+		bs.log.Emit("", journal.EgressDenied{Name: r.Name, Reason: r.Reason, Method: r.Method, Count: r.Count, Address: r.Address})
 	case egress.KindConnect:
-		bs.log.emit("", journal.ProxyUsage{Source: journal.UsageOfProxy, Name: r.Name, Reason: r.Reason,
+		bs.log.Emit("", journal.ProxyUsage{Source: journal.UsageOfProxy, Name: r.Name, Reason: r.Reason,
 			RequestBytes: r.RequestBytes, ResponseBytes: r.ResponseBytes, DurationMS: r.Duration.Milliseconds()})
 	default:
 		bs.usage.count(r)
-		bs.log.emit("", journal.BrokerUsage{Source: journal.UsageOfBroker, Provider: r.Provider, Method: r.Method, Path: r.Path,
+		bs.log.Emit("", journal.BrokerUsage{Source: journal.UsageOfBroker, Provider: r.Provider, Method: r.Method, Path: r.Path,
 			Status: r.Status, Reason: r.Reason, Model: r.Model, RequestBytes: r.RequestBytes, ResponseBytes: r.ResponseBytes,
 			InputTokens: r.InputTokens, OutputTokens: r.OutputTokens, CacheReadTokens: r.CacheReadTokens,
 			CacheWriteTokens: r.CacheWriteTokens, DurationMS: r.Duration.Milliseconds()})

@@ -15,6 +15,7 @@ import (
 	"sandboxrun/runner/excerpt"
 	"sandboxrun/runner/journal"
 	"sandboxrun/runner/plan"
+	"sandboxrun/runner/record"
 )
 
 // maxAgentCommands bounds how many of the agent's own commands a result lists.
@@ -28,7 +29,7 @@ const agentExcerpt = 8 << 10
 type host struct {
 	run      string
 	plan     *plan.Agent
-	record   *record
+	record   *record.Record
 	evidence *evidence
 	report   *report
 	desk     *desk
@@ -47,7 +48,7 @@ func (x *run) newHost() *host {
 
 // Emit records an event and keeps the agent's commands for the result.
 func (h *host) Emit(e agents.Event) {
-	h.record.log.pass("agent", e)
+	h.record.Log.Pass("agent", e)
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	switch d := e.Data.(type) {
@@ -65,7 +66,7 @@ func (h *host) Emit(e agents.Event) {
 			text = d.Command
 		}
 		h.done = append(h.done, document.CommandRun{Command: text, ExitCode: d.ExitCode, Source: "agent", Phase: "agent",
-			StdoutExcerpt: excerpt.HeadTail(h.record.secrets.String(d.Text), agentExcerpt), Truncated: len(d.Text) > agentExcerpt})
+			StdoutExcerpt: excerpt.HeadTail(h.record.Secrets.String(d.Text), agentExcerpt), Truncated: len(d.Text) > agentExcerpt})
 	}
 }
 
@@ -118,11 +119,11 @@ type denial struct {
 func (h *host) Approve(ctx context.Context, r agents.ApprovalRequest) agents.Decision {
 	p := Pending{
 		ID: h.desk.number(), Run: h.run, Deadline: time.Now().Add(h.plan.Approvals.Timeout()).UTC().Truncate(time.Millisecond),
-		Digest: digest(r.Tool, r.Input), Tool: r.Tool, Action: r.Action, Input: h.record.secrets.JSON(r.Input), Questions: r.Questions,
+		Digest: digest(r.Tool, r.Input), Tool: r.Tool, Action: r.Action, Input: h.record.Secrets.JSON(r.Input), Questions: r.Questions,
 	}
 	h.recordRequest(r, p)
 	a, timeout := h.decide(ctx, r, p)
-	h.record.log.emit("agent", journal.ApprovalAnswered{ID: p.ID, Digest: p.Digest, Allow: a.Allow, Reason: a.Reason, By: a.By, TimedOut: timeout})
+	h.record.Log.Emit("agent", journal.ApprovalAnswered{ID: p.ID, Digest: p.Digest, Allow: a.Allow, Reason: a.Reason, By: a.By, TimedOut: timeout})
 	if !a.Allow {
 		h.mu.Lock()
 		defer h.mu.Unlock()
@@ -143,7 +144,7 @@ func (h *host) recordRequest(r agents.ApprovalRequest, p Pending) {
 	} else {
 		asked.Input, _ = json.Marshal(excerpt.HeadTail(string(r.Input), maxApprovalInput)) //nolint:errchkjson // strings always marshal
 	}
-	h.record.log.emit("agent", asked)
+	h.record.Log.Emit("agent", asked)
 }
 
 // decide is the whole policy. timeout says that a person had time and did not

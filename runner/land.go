@@ -38,7 +38,7 @@ func landChange(ctx context.Context, x *run) error {
 		}
 		commit, err = land.Land(ctx, x.repo, x.trees.objects, land.Landing{
 			Branch: ref, Parent: x.base, Tree: x.change.snapshot.Tree, Message: x.message(), Trailers: x.trailers(), When: x.started,
-			Journal: x.record.steps.Watch,
+			Journal: x.record.Steps.Watch,
 		})
 		if commit != "" {
 			x.landed = landing{commit: commit, ref: ref}

@@ -16,6 +16,7 @@ import (
 	"sandboxrun/internal/step"
 	"sandboxrun/runner/document"
 	"sandboxrun/runner/journal"
+	"sandboxrun/runner/record"
 	"sandboxrun/runner/state"
 	"sandboxrun/sandbox/egress"
 )
@@ -67,18 +68,18 @@ func (r *Runner) settleLost(ctx context.Context, dir *state.RunDir) (settled boo
 	}
 	x.recover(ctx)
 	if ctx.Err() != nil { // what was not inspected must not be reported as absent
-		return false, errors.Join(context.Cause(ctx), x.record.close())
+		return false, errors.Join(context.Cause(ctx), x.record.Close())
 	}
 	judgeCommands(x.plan, x.evidence, &x.report)
-	res := x.record.redacted(x.result(plannedBox(x.plan), document.AgentUsage{}))
+	res := x.record.Redacted(x.result(plannedBox(x.plan), document.AgentUsage{}))
 	step.Before(stepReapSession)
 	err = x.amendSession(ctx, res.Status)
 	step.After(stepReapSession)
 	if err != nil {
-		return false, errors.Join(err, x.record.close())
+		return false, errors.Join(err, x.record.Close())
 	}
-	x.record.log.emit("settle", journal.RunEnded{Status: res.Status, Summary: res.Summary})
-	err = dir.Finish(res, x.record.close)
+	x.record.Log.Emit("settle", journal.RunEnded{Status: res.Status, Summary: res.Summary})
+	err = dir.Finish(res, x.record.Close)
 	return err == nil, err
 }
 
@@ -93,11 +94,11 @@ func (r *Runner) newLostRun(ctx context.Context, dir *state.RunDir) (*lostRun, e
 		return nil, err
 	}
 	x := &lostRun{r: r}
-	x.facts = facts{identity: newIdentity(dir, plan, started), plan: plan, record: record{dir: dir}}
-	if err := x.record.open(nil); err != nil {
+	x.facts = facts{identity: newIdentity(dir, plan, started), plan: plan, record: record.Record{Dir: dir}}
+	if err := x.record.Open(nil); err != nil {
 		return nil, err
 	}
-	x.report = newReport(x.record.log, plan.Box.Limits.OutputBytes)
+	x.report = newReport(x.record.Log, plan.Box.Limits.OutputBytes)
 	x.report.add(issue(document.CodeRunnerLost, "the runner ended before the run did; a later one removed its boxes and wrote this result"))
 	var key egress.KeyFunc
 	if plan.Agent != nil {
@@ -113,7 +114,7 @@ func (r *Runner) newLostRun(ctx context.Context, dir *state.RunDir) (*lostRun, e
 // captured, its place in a session. A failure is reported and no more: a run must
 // be settled also when its repository is gone.
 func (x *lostRun) recover(ctx context.Context) {
-	steps, err := x.record.dir.Steps()
+	steps, err := x.record.Dir.Steps()
 	if err != nil {
 		x.unrecovered("its journal of steps cannot be read", err)
 		return
@@ -183,7 +184,7 @@ func (x *lostRun) recoverChange(ctx context.Context, tree string) error {
 	if err != nil {
 		return fmt.Errorf("change of the captured tree: %w", err)
 	}
-	patch := x.record.dir.PatchPath()
+	patch := x.record.Dir.PatchPath()
 	if err := os.Remove(patch); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("replace patch: %w", err)
 	}
@@ -193,7 +194,7 @@ func (x *lostRun) recoverChange(ctx context.Context, tree string) error {
 	}
 	land := x.r.o.Config.Land
 	if err = x.change.inspect(ctx, land, &x.report.findings); err == nil {
-		err = x.change.writePatch(ctx, patch, scanPolicy{secrets: x.record.secrets, allowed: land.AllowSecrets}, &x.report.findings)
+		err = x.change.writePatch(ctx, patch, scanPolicy{secrets: x.record.Secrets, allowed: land.AllowSecrets}, &x.report.findings)
 	}
 	if err != nil { // what was not searched is not shown
 		x.change.diff, x.change.snapshot = nil, nil

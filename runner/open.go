@@ -35,7 +35,7 @@ func (x *run) boxOn(ctx context.Context, role, tree string, ws *workspace.Worksp
 	if !errors.Is(err, sandbox.ErrOverlayUnsupported) || x.trees.layout != workspace.LayoutOverlay || x.boxes.left() {
 		return b, ws, err
 	}
-	x.record.log.remark("this engine cannot mount an overlay; using a plain copy of the tree: %v", err)
+	x.record.Log.Remark("this engine cannot mount an overlay; using a plain copy of the tree: %v", err)
 	x.trees.layout = workspace.LayoutCopy
 	if err := x.trees.close(ws); err != nil {
 		return nil, ws, err

@@ -49,7 +49,7 @@ func skipAfterFailure(x *run) bool { return x.report.stopped }
 // runPhase runs one phase under its clock and records how it went.
 func (x *run) runPhase(ctx, work context.Context, ph phase) {
 	began := time.Now()
-	x.record.log.emit(ph.name, journal.PhaseStarted{})
+	x.record.Log.Emit(ph.name, journal.PhaseStarted{})
 	pctx, cancel := work, context.CancelFunc(func() {})
 	if ph.bound > 0 {
 		pctx, cancel = teardown(ctx, ph.name, ph.bound)
@@ -65,8 +65,8 @@ func (x *run) runPhase(ctx, work context.Context, ph phase) {
 		ended.Error = err.Error()
 		x.report.fail(ph.name, err)
 	}
-	x.record.log.emit(ph.name, ended)
-	x.record.log.sync()
+	x.record.Log.Emit(ph.name, ended)
+	x.record.Log.Sync()
 }
 
 // withCause adds what ended ctx to an error that says no more than that ctx ended:

@@ -14,6 +14,7 @@ import (
 	"sandboxrun/runner/config"
 	"sandboxrun/runner/document"
 	"sandboxrun/runner/plan"
+	"sandboxrun/runner/record"
 	"sandboxrun/sandbox/egress"
 )
 
@@ -64,11 +65,11 @@ func (r *Runner) Probe(ctx context.Context, name string) (version string, err er
 	if err != nil {
 		return "", errors.Join(err, dir.Discard())
 	}
-	log := newLog(journal, nil)
+	log := record.NewLog(journal, nil)
 	rep := newReport(log, plan.Box.Limits.OutputBytes)
 	bs := boxes{o: r.o, plan: plan.Box, owner: r.o.State.Owner(dir.ID()), engine: engine, token: egress.NewToken(), log: log, report: &rep}
 	defer func() {
-		err = errors.Join(err, log.close())
+		err = errors.Join(err, log.Close())
 		if !bs.left() {
 			err = errors.Join(err, r.o.State.RemoveTrees(dir.ID()), dir.Discard())
 		}

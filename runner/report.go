@@ -10,6 +10,7 @@ import (
 	"sandboxrun/gitdiff/gitobj"
 	"sandboxrun/runner/document"
 	"sandboxrun/runner/journal"
+	"sandboxrun/runner/record"
 	"sandboxrun/sandbox"
 )
 
@@ -20,7 +21,7 @@ type report struct {
 	verdicts
 	timing    map[string]int64 // milliseconds, by phase
 	left      []string         // what could not be confirmed as removed
-	log       *log
+	log       *record.Log
 	maxOutput int64 // bytes that all boxes of the run may print together
 }
 
@@ -31,7 +32,7 @@ type verdicts struct {
 }
 
 // newReport makes the report of a run that may print so many bytes.
-func newReport(l *log, maxOutput int64) report {
+func newReport(l *record.Log, maxOutput int64) report {
 	return report{timing: map[string]int64{}, log: l, maxOutput: maxOutput}
 }
 
@@ -111,14 +112,14 @@ func (r *report) fail(phase string, err error) {
 		r.add(failed(document.CodeInterrupted))
 	case errors.As(err, &limit):
 		r.limited = true
-		r.log.emit(phase, journal.LimitReached{Limit: limit.Limit, Detail: limit.Detail, Reached: r.limitReached(err)})
+		r.log.Emit(phase, journal.LimitReached{Limit: limit.Limit, Detail: limit.Detail, Reached: r.limitReached(err)})
 		r.add(failed(limitCodes[limit.Limit]))
 	case phase == phaseLand:
 		// What a person can mend there has its own code (landingIssue). The work is there, in the patch.
 		r.add(failed(document.CodeLandFailed))
 	case diskFull(err):
 		r.limited = true
-		r.log.emit(phase, journal.LimitReached{Limit: sandbox.LimitDisk, Detail: err.Error()})
+		r.log.Emit(phase, journal.LimitReached{Limit: sandbox.LimitDisk, Detail: err.Error()})
 		r.add(failed(document.CodeDiskLimit).withSeverity(document.SeverityFatal).withAction("free space on the disk of the state directory"))
 	default:
 		code, action := failureCode(err)

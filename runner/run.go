@@ -11,6 +11,7 @@ import (
 	"sandboxrun/runner/document"
 	"sandboxrun/runner/journal"
 	"sandboxrun/runner/plan"
+	"sandboxrun/runner/record"
 	"sandboxrun/sandbox"
 	"sandboxrun/sandbox/egress"
 )
@@ -39,8 +40,8 @@ func (r *Runner) newRun(ctx context.Context, p *plan.Plan, rd *ready, started ti
 		return nil, err
 	}
 	x := &run{r: r, agent: rd.agent, repo: rd.repo}
-	x.facts = facts{identity: newIdentity(dir, p, started), plan: p, base: rd.base, session: rd.session, record: record{dir: dir}}
-	if err := x.record.open(watch); err != nil {
+	x.facts = facts{identity: newIdentity(dir, p, started), plan: p, base: rd.base, session: rd.session, record: record.Record{Dir: dir}}
+	if err := x.record.Open(watch); err != nil {
 		return nil, errors.Join(err, dir.Discard())
 	}
 	token := egress.NewToken()
@@ -50,19 +51,19 @@ func (r *Runner) newRun(ctx context.Context, p *plan.Plan, rd *ready, started ti
 	err = dir.WritePlan(p)
 	step.After(stepPlan)
 	if err != nil {
-		return nil, errors.Join(err, x.record.close(), dir.Discard())
+		return nil, errors.Join(err, x.record.Close(), dir.Discard())
 	}
-	x.record.writeBase(x.base)
-	x.report = newReport(x.record.log, p.Box.Limits.OutputBytes)
+	x.record.Steps.WriteBase(x.base)
+	x.report = newReport(x.record.Log, p.Box.Limits.OutputBytes)
 	x.trees = trees{state: r.o.State, run: x.id, owner: rd.treeUser, limits: p.Box.Limits,
 		layout: preferredLayout(r.o.Layout, rd.engine, r.o.State.Dir())}
-	x.boxes = boxes{o: r.o, plan: p.Box, owner: r.o.State.Owner(x.id), readOnly: p.ReadOnlyTree(), engine: rd.engine, token: token, journal: x.record.steps.Watch,
-		log: x.record.log, report: &x.report}
-	x.record.log.emit("", journal.RunStarted{
+	x.boxes = boxes{o: r.o, plan: p.Box, owner: r.o.State.Owner(x.id), readOnly: p.ReadOnlyTree(), engine: rd.engine, token: token, journal: x.record.Steps.Watch,
+		log: x.record.Log, report: &x.report}
+	x.record.Log.Emit("", journal.RunStarted{
 		TaskID: x.taskID, Objective: p.Objective, Version: r.o.Version, BaseCommit: x.base.ID, Engine: rd.engine.Name + " " + rd.engine.Version,
 	})
 	if unhidden != nil {
-		x.record.log.remark("the key of provider %s is not kept out of logs and results: it is %v", p.ProviderName(), unhidden)
+		x.record.Log.Remark("the key of provider %s is not kept out of logs and results: it is %v", p.ProviderName(), unhidden)
 	}
 	return x, nil
 }

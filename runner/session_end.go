@@ -67,7 +67,7 @@ func (x *run) endSession() {
 		r.Conversation = s.conversation
 	}
 	if x.evidence.outcome != nil {
-		r.Claim = excerpt.Clip(x.record.secrets.String(x.evidence.outcome.Claim), state.MaxSessionClaim)
+		r.Claim = excerpt.Clip(x.record.Secrets.String(x.evidence.outcome.Claim), state.MaxSessionClaim)
 	}
 	doc := s.doc
 	doc.Runs = append(slices.Clone(s.earlier), r)

@@ -17,8 +17,8 @@ var (
 // stores it. The result exists also when it cannot be stored.
 func settle(x *run) *document.Result {
 	began := time.Now()
-	log := x.record.log
-	log.emit("settle", journal.PhaseStarted{})
+	log := x.record.Log
+	log.Emit("settle", journal.PhaseStarted{})
 	x.reportDirt()
 	if denied, ok := x.boxes.usage.deniedIssue(); ok {
 		x.report.add(denied)
@@ -32,18 +32,18 @@ func settle(x *run) *document.Result {
 	if err != nil {
 		x.sessionLost("the session is not released until this program ends: "+err.Error(), document.SeverityFlaw)
 	}
-	if err = log.failure(); err != nil {
+	if err = log.Failure(); err != nil {
 		x.report.add(issue(document.CodeJournalLost, "events could not be stored: "+err.Error()))
 	}
 	took := time.Since(began).Milliseconds()
 	x.report.timing["settle"] = took
-	log.emit("settle", journal.PhaseEnded{DurationMS: took})
+	log.Emit("settle", journal.PhaseEnded{DurationMS: took})
 	res := x.result(x.boxes.result(x.plan, x.trees.usedLayout()), x.boxes.usage.ofAgent())
 	x.change.diff = nil // as large as the result, which holds what is reported of it
-	res = x.record.redacted(res)
-	log.emit("settle", journal.RunEnded{Status: res.Status, Summary: res.Summary})
-	if err := x.record.dir.Finish(res, x.record.close); err != nil {
-		res.Issues = append(res.Issues, issue(document.CodeJournalLost, "the result could not be stored: "+x.record.secrets.String(err.Error())).
+	res = x.record.Redacted(res)
+	log.Emit("settle", journal.RunEnded{Status: res.Status, Summary: res.Summary})
+	if err := x.record.Dir.Finish(res, x.record.Close); err != nil {
+		res.Issues = append(res.Issues, issue(document.CodeJournalLost, "the result could not be stored: "+x.record.Secrets.String(err.Error())).
 			withAction("keep this document; free space in the state directory").Issue)
 		if res.Status == document.StatusSuccess {
 			res.Status = document.StatusPartial

@@ -33,16 +33,16 @@ func snapshot(ctx context.Context, x *run) error {
 		return fmt.Errorf("compare trees: %w", err)
 	}
 	x.change.snapshot, x.change.diff = snap, diff
-	x.record.writeTree(snap.Tree)
+	x.record.Steps.WriteTree(snap.Tree)
 	for _, c := range diff.Changes {
-		x.record.log.emit("snapshot", journal.FileChanged{FileChange: fileChange(c)})
+		x.record.Log.Emit("snapshot", journal.FileChanged{FileChange: fileChange(c)})
 	}
 	if err := x.change.inspect(ctx, x.r.o.Config.Land, &x.report.findings); err != nil {
 		return err
 	}
 	if x.change.any() {
 		step.Before(stepPatch)
-		err := x.change.writePatch(ctx, x.record.dir.PatchPath(), x.scanPolicy(), &x.report.findings)
+		err := x.change.writePatch(ctx, x.record.Dir.PatchPath(), x.scanPolicy(), &x.report.findings)
 		step.After(stepPatch)
 		return err
 	}
@@ -53,5 +53,5 @@ func snapshot(ctx context.Context, x *run) error {
 }
 
 func (x *run) scanPolicy() scanPolicy {
-	return scanPolicy{secrets: x.record.secrets, allowed: x.r.o.Config.Land.AllowSecrets}
+	return scanPolicy{secrets: x.record.Secrets, allowed: x.r.o.Config.Land.AllowSecrets}
 }
