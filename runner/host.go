@@ -3,7 +3,6 @@ package runner
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -11,6 +10,7 @@ import (
 	"time"
 
 	"sandboxrun/agents"
+	"sandboxrun/runner/approval"
 	"sandboxrun/runner/document"
 	"sandboxrun/runner/excerpt"
 	"sandboxrun/runner/journal"
@@ -32,8 +32,8 @@ type host struct {
 	record   *record.Record
 	evidence *evidence
 	report   *report
-	desk     *desk
-	asker    Asker
+	desk     *approval.Desk
+	asker    approval.Asker
 
 	mu     sync.Mutex
 	open   map[string]string // command by id of its tool call
@@ -99,14 +99,6 @@ const (
 	maxDenials       = 100
 )
 
-// Who decided, as the journal names them.
-const (
-	byRule   = "rule"
-	byPolicy = "policy"
-	byPlan   = "read-only run"
-	byNobody = "nobody"
-)
-
 // denial is a tool call that was not allowed.
 type denial struct {
 	tool    string
@@ -117,12 +109,12 @@ type denial struct {
 // Approve decides about a tool call of the agent: rules first, then the policy.
 // Nothing is allowed because something is missing.
 func (h *host) Approve(ctx context.Context, r agents.ApprovalRequest) agents.Decision {
-	p := Pending{
-		ID: h.desk.number(), Run: h.run, Deadline: time.Now().Add(h.plan.Approvals.Timeout()).UTC().Truncate(time.Millisecond),
-		Digest: digest(r.Tool, r.Input), Tool: r.Tool, Action: r.Action, Input: h.record.Secrets.JSON(r.Input), Questions: r.Questions,
+	p := approval.Pending{
+		ID: h.desk.Number(), Run: h.run, Deadline: time.Now().Add(h.plan.Approvals.Timeout()).UTC().Truncate(time.Millisecond),
+		Digest: approval.Digest(r.Tool, r.Input), Tool: r.Tool, Action: r.Action, Input: h.record.Secrets.JSON(r.Input), Questions: r.Questions,
 	}
 	h.recordRequest(r, p)
-	a, timeout := h.decide(ctx, r, p)
+	a, timeout := h.desk.Decide(ctx, h.plan, h.asker, r, p)
 	h.record.Log.Emit("agent", journal.ApprovalAnswered{ID: p.ID, Digest: p.Digest, Allow: a.Allow, Reason: a.Reason, By: a.By, TimedOut: timeout})
 	if !a.Allow {
 		h.mu.Lock()
@@ -134,7 +126,7 @@ func (h *host) Approve(ctx context.Context, r agents.ApprovalRequest) agents.Dec
 	return agents.Decision{Allow: a.Allow, Reason: a.Reason, Answers: a.Answers}
 }
 
-func (h *host) recordRequest(r agents.ApprovalRequest, p Pending) {
+func (h *host) recordRequest(r agents.ApprovalRequest, p approval.Pending) {
 	asked := journal.ApprovalAsked{
 		ID: p.ID, AgentID: excerpt.HeadTail(r.ID, 256), ToolID: excerpt.HeadTail(r.ToolID, 256), Tool: excerpt.HeadTail(r.Tool, 256), Action: r.Action,
 		Digest: p.Digest, InputBytes: len(r.Input), Deadline: p.Deadline, Policy: h.plan.Approvals.Policy, Questions: r.Questions,
@@ -145,41 +137,6 @@ func (h *host) recordRequest(r agents.ApprovalRequest, p Pending) {
 		asked.Input, _ = json.Marshal(excerpt.HeadTail(string(r.Input), maxApprovalInput)) //nolint:errchkjson // strings always marshal
 	}
 	h.record.Log.Emit("agent", asked)
-}
-
-// decide is the whole policy. timeout says that a person had time and did not
-// answer.
-func (h *host) decide(ctx context.Context, r agents.ApprovalRequest, p Pending) (a Answer, timeout bool) {
-	rules := h.plan.Approvals
-	question := len(r.Questions) > 0
-	switch {
-	case ctx.Err() != nil:
-		return Answer{Reason: "the run is being stopped", By: byNobody}, false
-	case h.plan.ReadOnly && r.Action == agents.ActionEdit:
-		return Answer{Reason: "this run only looks and plans: it changes no files", By: byPlan}, false
-	case slices.ContainsFunc(rules.Deny, func(rule document.ApprovalRule) bool { return rule.Denies(r) }):
-		return Answer{Reason: "denied by a rule of the task", By: byRule}, false
-	case !question && slices.ContainsFunc(rules.Allow, func(rule document.ApprovalRule) bool { return rule.Allows(r) }):
-		return Answer{Allow: true, By: byRule}, false
-	case rules.Policy == document.ApproveAuto && !question:
-		return Answer{Allow: true, By: byPolicy}, false
-	case rules.Policy == document.ApproveAuto:
-		return Answer{Reason: "nobody can answer questions during this run; choose the most reasonable option and say which", By: byPolicy}, false
-	case rules.Policy != document.ApproveAsk:
-		return Answer{Reason: "denied by the task's approval policy", By: byPolicy}, false
-	case h.asker == nil:
-		return Answer{Reason: "nobody can be asked: this run has no terminal", By: byNobody}, false
-	}
-	a, err := h.desk.wait(ctx, p, h.asker)
-	switch {
-	case errors.Is(err, errApprovalTimeout):
-		return Answer{Reason: fmt.Sprintf("nobody answered within %s", rules.Timeout()), By: byNobody}, true
-	case err != nil:
-		return Answer{Reason: "the run is being stopped", By: byNobody}, false
-	case !a.Allow && a.Reason == "":
-		a.Reason = "denied by the user"
-	}
-	return a, false
 }
 
 // reportDenied turns denials into issues: one for those that were decided, one

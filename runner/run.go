@@ -8,6 +8,7 @@ import (
 	"sandboxrun/agents"
 	"sandboxrun/gitdiff"
 	"sandboxrun/internal/step"
+	"sandboxrun/runner/approval"
 	"sandboxrun/runner/document"
 	"sandboxrun/runner/journal"
 	"sandboxrun/runner/plan"
@@ -28,8 +29,8 @@ type run struct {
 	key   egress.KeyFunc // gives the broker the provider's key, which no box ever sees
 	trees trees
 	boxes boxes
-	desk  desk        // tool calls that wait for a person
-	dirt  *dirtSearch // nil where the uncommitted changes are part of the run
+	desk  approval.Desk // tool calls that wait for a person
+	dirt  *dirtSearch   // nil where the uncommitted changes are part of the run
 }
 
 // newRun makes the directory, the journals and the plan of a run that preflight

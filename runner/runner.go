@@ -9,6 +9,7 @@ import (
 	"fmt"
 
 	"sandboxrun/gitdiff/workspace"
+	"sandboxrun/runner/approval"
 	"sandboxrun/runner/config"
 	"sandboxrun/runner/document"
 	"sandboxrun/runner/journal"
@@ -33,7 +34,7 @@ type Options struct {
 	// Layout forces how trees reach boxes; "" for the best the engine can do.
 	Layout workspace.Layout
 	// Asker shows requests of agents to a person, nil where nobody is there.
-	Asker Asker
+	Asker approval.Asker
 	// Waiting is called with the reason why a run waits for others before it
 	// begins; may be nil.
 	Waiting func(message string)

@@ -14,6 +14,7 @@ import (
 	"sandboxrun/gitdiff/workspace"
 	"sandboxrun/images"
 	"sandboxrun/runner"
+	"sandboxrun/runner/approval"
 	"sandboxrun/runner/config"
 	"sandboxrun/runner/document"
 	"sandboxrun/runner/state"
@@ -71,7 +72,7 @@ func (p *program) runnerWith(cfg config.Config, getenv func(string) string, boxe
 	if err != nil {
 		return nil, nil, err
 	}
-	asker, hangUp := runner.Asker(nil), func() {}
+	asker, hangUp := approval.Asker(nil), func() {}
 	if boxes {
 		asker, hangUp = prompt.New(p.stderr, render.TerminalOf(p.stderr, p.getenv), &p.screen)
 	}

@@ -14,7 +14,7 @@ import (
 
 	"sandboxrun/agents"
 	"sandboxrun/cmd/sandboxrun/render"
-	"sandboxrun/runner"
+	"sandboxrun/runner/approval"
 )
 
 // maxShownInput bounds the input that is shown for a decision, in bytes. What is
@@ -33,7 +33,7 @@ type terminalAsker struct {
 // and reads the answers from the terminal this program was started from, because
 // standard input may be the task. It is nil where there is no terminal. screen is
 // locked while a question stands there. The function closes what New opened.
-func New(out io.Writer, term render.Terminal, screen *sync.Mutex) (runner.Asker, func()) {
+func New(out io.Writer, term render.Terminal, screen *sync.Mutex) (approval.Asker, func()) {
 	if !term.IsTTY {
 		return nil, func() {}
 	}
@@ -49,12 +49,12 @@ func New(out io.Writer, term render.Terminal, screen *sync.Mutex) (runner.Asker,
 	return &terminalAsker{out: out, term: term, mu: screen, in: in}, in.close
 }
 
-// Ask implements runner.Asker.
-func (t *terminalAsker) Ask(ctx context.Context, p runner.Pending) (runner.Answer, bool) {
+// Ask implements approval.Asker.
+func (t *terminalAsker) Ask(ctx context.Context, p approval.Pending) (approval.Answer, bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if ctx.Err() != nil {
-		return runner.Answer{}, false
+		return approval.Answer{}, false
 	}
 	fmt.Fprint(t.out, "\r\x1b[K") // the line of the progress
 	if len(p.Questions) > 0 {
@@ -64,27 +64,27 @@ func (t *terminalAsker) Ask(ctx context.Context, p runner.Pending) (runner.Answe
 	fmt.Fprintf(t.out, "%s\n%s", t.term.Paint(render.ColorBold, head), render.Indented(string(p.Input), maxShownInput))
 	if len(p.Input) > maxShownInput {
 		fmt.Fprintf(t.out, "  denied: %d bytes are more than can be shown\n", len(p.Input))
-		return runner.Answer{Reason: "the input is too long for a person to read", By: "terminal"}, true
+		return approval.Answer{Reason: "the input is too long for a person to read", By: "terminal"}, true
 	}
 	fmt.Fprintf(t.out, "  allow? y, n, or the reason why not (until %s): ", p.Deadline.Local().Format(time.TimeOnly)) //nolint:gosmopolitan // a person reads a clock of theirs
 	line, err := t.in.next(ctx)
 	if err != nil {
 		t.tellOver(ctx)
-		return runner.Answer{}, false
+		return approval.Answer{}, false
 	}
 	switch answer := strings.TrimSpace(line); strings.ToLower(answer) {
 	case "y", "yes":
-		return runner.Answer{Allow: true, By: "terminal"}, true
+		return approval.Answer{Allow: true, By: "terminal"}, true
 	case "", "n", "no":
-		return runner.Answer{Reason: "denied by the user", By: "terminal"}, true
+		return approval.Answer{Reason: "denied by the user", By: "terminal"}, true
 	default:
-		return runner.Answer{Reason: "denied by the user: " + answer, By: "terminal"}, true
+		return approval.Answer{Reason: "denied by the user: " + answer, By: "terminal"}, true
 	}
 }
 
 // question asks what the agent wants to know. An empty answer to any part
 // leaves the whole to the agent.
-func (t *terminalAsker) question(ctx context.Context, p runner.Pending) (runner.Answer, bool) {
+func (t *terminalAsker) question(ctx context.Context, p approval.Pending) (approval.Answer, bool) {
 	answers := map[string][]string{}
 	for _, q := range p.Questions {
 		fmt.Fprintf(t.out, "%s\n%s", t.term.Paint(render.ColorBold, "? "+p.ID+" asks"), render.Indented(q.Text, maxShownInput))
@@ -102,15 +102,15 @@ func (t *terminalAsker) question(ctx context.Context, p runner.Pending) (runner.
 		line, err := t.in.next(ctx)
 		if err != nil {
 			t.tellOver(ctx)
-			return runner.Answer{}, false
+			return approval.Answer{}, false
 		}
 		chosen := choose(q, strings.TrimSpace(line))
 		if len(chosen) == 0 {
-			return runner.Answer{Reason: "the user gave no answer; choose yourself and say what you chose", By: "terminal"}, true
+			return approval.Answer{Reason: "the user gave no answer; choose yourself and say what you chose", By: "terminal"}, true
 		}
 		answers[q.ID] = chosen
 	}
-	return runner.Answer{Allow: true, Answers: answers, By: "terminal"}, true
+	return approval.Answer{Allow: true, Answers: answers, By: "terminal"}, true
 }
 
 func (t *terminalAsker) tellOver(ctx context.Context) {

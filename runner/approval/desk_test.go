@@ -1,4 +1,4 @@
-package runner
+package approval
 
 import (
 	"context"
@@ -25,12 +25,12 @@ func (s slowAsker) Ask(ctx context.Context, p Pending) (Answer, bool) {
 }
 
 func aPending(in time.Duration) Pending {
-	return Pending{ID: "a1", Digest: digest("Bash", []byte("x")), Deadline: time.Now().Add(in)}
+	return Pending{ID: "a1", Digest: Digest("Bash", []byte("x")), Deadline: time.Now().Add(in)}
 }
 
 func TestTheFirstAnswerCounts(t *testing.T) {
 	t.Parallel()
-	var d desk
+	var d Desk
 	asker := slowAsker{shown: make(chan Pending, 1), answer: make(chan Answer, 1)}
 	p := aPending(time.Minute)
 	var got Answer
@@ -61,7 +61,7 @@ func TestTheFirstAnswerCounts(t *testing.T) {
 
 func TestNoAnswerInTimeIsToldApart(t *testing.T) {
 	t.Parallel()
-	var d desk
+	var d Desk
 	asker := slowAsker{shown: make(chan Pending, 1)}
 	if _, err := d.wait(t.Context(), aPending(20*time.Millisecond), asker); !errors.Is(err, errApprovalTimeout) {
 		t.Errorf("error = %v, want a timeout", err)
@@ -79,7 +79,7 @@ func TestNoAnswerInTimeIsToldApart(t *testing.T) {
 
 func TestDigestsKeepToolAndInputApart(t *testing.T) {
 	t.Parallel()
-	if digest("ab", []byte("c")) == digest("a", []byte("bc")) {
+	if Digest("ab", []byte("c")) == Digest("a", []byte("bc")) {
 		t.Error("two requests share a digest")
 	}
 }

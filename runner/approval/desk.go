@@ -1,4 +1,4 @@
-package runner
+package approval
 
 import (
 	"context"
@@ -43,15 +43,15 @@ type Asker interface {
 	Ask(ctx context.Context, p Pending) (a Answer, ok bool)
 }
 
-// Errors of Answer.
+// Errors of an answer that does not count.
 var (
 	ErrNotPending  = errors.New("no request with this id is waiting: it was answered, timed out, or never was")
 	ErrOtherDigest = errors.New("the answer is about another request: its digest differs")
 )
 
-// desk holds the requests of one run that wait for an answer. Any number of
+// Desk holds the requests of one run that wait for an answer. Any number of
 // people may answer; the first counts.
-type desk struct {
+type Desk struct {
 	mu   sync.Mutex
 	open map[string]*waiting
 	last int
@@ -62,8 +62,8 @@ type waiting struct {
 	answer chan Answer // room for the one that counts
 }
 
-// digest is the digest of a request, see Pending.
-func digest(tool string, input []byte) string {
+// Digest is the digest of a request, see [Pending].
+func Digest(tool string, input []byte) string {
 	h := sha256.New()
 	h.Write([]byte(tool))
 	h.Write([]byte{0})
@@ -71,8 +71,8 @@ func digest(tool string, input []byte) string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// number gives the next request its id.
-func (d *desk) number() string {
+// Number gives the next request its id.
+func (d *Desk) Number() string {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.last++
@@ -80,7 +80,7 @@ func (d *desk) number() string {
 }
 
 // wait puts p on the desk until it is answered or ctx ends.
-func (d *desk) wait(ctx context.Context, p Pending, asker Asker) (Answer, error) {
+func (d *Desk) wait(ctx context.Context, p Pending, asker Asker) (Answer, error) {
 	w := &waiting{Pending: p, answer: make(chan Answer, 1)}
 	d.mu.Lock()
 	if d.open == nil {
@@ -119,7 +119,7 @@ func (d *desk) wait(ctx context.Context, p Pending, asker Asker) (Answer, error)
 var errApprovalTimeout = errors.New("nobody answered in time")
 
 // answer decides an open request, once.
-func (d *desk) answer(id, digest string, a Answer) error {
+func (d *Desk) answer(id, digest string, a Answer) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	w := d.open[id]
@@ -134,14 +134,14 @@ func (d *desk) answer(id, digest string, a Answer) error {
 	return nil
 }
 
-func (d *desk) remove(id string) {
+func (d *Desk) remove(id string) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	delete(d.open, id)
 }
 
 // pending lists what waits, the oldest first.
-func (d *desk) pending() []Pending {
+func (d *Desk) pending() []Pending {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	list := []Pending{}
