@@ -12,9 +12,9 @@ import (
 	"sandboxrun/gitdiff"
 	"sandboxrun/gitdiff/capture"
 	"sandboxrun/gitdiff/change"
-	"sandboxrun/internal/redact"
 	"sandboxrun/runner/config"
 	"sandboxrun/runner/document"
+	"sandboxrun/runner/scan"
 )
 
 // captured is the difference that the work left behind, and what it means for those
@@ -22,7 +22,7 @@ import (
 type captured struct {
 	snapshot *capture.Snapshot // nil before the tree was captured
 	diff     *change.Diff      // likewise
-	leaks    leaks
+	leaks    scan.Leaks
 	refused  []gitdiff.Finding // what keeps the change from landing
 	// refusedByGit says that git itself refuses the new objects.
 	refusedByGit bool
@@ -33,12 +33,6 @@ func (c *captured) captured() bool { return c.diff != nil }
 
 // any says that something changed.
 func (c *captured) any() bool { return c.diff != nil && len(c.diff.Changes) > 0 }
-
-// scanPolicy is what a search for secrets compares the change with.
-type scanPolicy struct {
-	secrets *redact.Redactor // known values
-	allowed []string         // fingerprints of what looks like a secret and is none
-}
 
 // inspect reports what the captured tree could not hold and what the change does
 // to those who check it out, as far as the user's policy lets it.
@@ -64,8 +58,11 @@ func (c *captured) inspect(ctx context.Context, land config.Land, report *findin
 
 // writePatch writes the change to a file that must not exist, unless it holds a
 // known secret.
-func (c *captured) writePatch(ctx context.Context, path string, policy scanPolicy, report *findings) error {
-	if err := c.scan(ctx, policy, report); err != nil || c.leaks.known {
+func (c *captured) writePatch(ctx context.Context, path string, policy scan.Policy, report *findings) error {
+	var err error
+	c.leaks, err = scan.Change(ctx, c.diff, policy)
+	c.reportLeaks(report)
+	if err != nil || c.leaks.Known {
 		return err
 	}
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
@@ -76,6 +73,19 @@ func (c *captured) writePatch(ctx context.Context, path string, policy scanPolic
 		return fmt.Errorf("write patch: %w", err)
 	}
 	return nil
+}
+
+// reportLeaks reports what a search for secrets found.
+func (c *captured) reportLeaks(report *findings) {
+	for _, p := range c.leaks.Places {
+		report.add(issue(document.CodeSecretInDiff, p.What).withPath(p.Path).withAction(p.Action))
+	}
+	if n := c.leaks.Further; n > 0 {
+		report.add(issue(document.CodeSecretInDiff, fmt.Sprintf("%d further places hold or look like secrets", n)))
+	}
+	if c.leaks.Incomplete != nil {
+		report.add(issue(document.CodeScanIncomplete, "the change was not searched for secrets as a whole: "+c.leaks.Incomplete.Error()))
+	}
 }
 
 // gradeOf is what a finding means after the user's say. What git itself refuses,

@@ -132,7 +132,7 @@ func (f *facts) result(box *document.BoxResult, usage document.AgentUsage) *docu
 		res.Git.Tree = f.change.snapshot.Tree
 	}
 	if f.change.any() {
-		if !f.change.leaks.known {
+		if !f.change.leaks.Known {
 			res.Git.Patch = f.record.Dir.PatchPath()
 		}
 		res.FilesChanged, res.FilesOmitted = listed(f.change.diff.Changes, maxListed)

@@ -18,7 +18,7 @@ import (
 // the run failed, a person stopped it (its patch stays for "apply"), or the
 // change may hold secrets.
 func skipLand(x *run) bool {
-	return !x.change.any() || x.plan.Land != document.LandBranch || x.report.interrupted || x.change.leaks.found || x.status() == document.StatusFailed
+	return !x.change.any() || x.plan.Land != document.LandBranch || x.report.interrupted || x.change.leaks.Found || x.status() == document.StatusFailed
 }
 
 // landChange is the phase land: it gives the captured tree one new ref in the user's repository: named

@@ -17,6 +17,7 @@ import (
 	"sandboxrun/runner/document"
 	"sandboxrun/runner/journal"
 	"sandboxrun/runner/record"
+	"sandboxrun/runner/scan"
 	"sandboxrun/runner/state"
 	"sandboxrun/sandbox/egress"
 )
@@ -194,7 +195,7 @@ func (x *lostRun) recoverChange(ctx context.Context, tree string) error {
 	}
 	land := x.r.o.Config.Land
 	if err = x.change.inspect(ctx, land, &x.report.findings); err == nil {
-		err = x.change.writePatch(ctx, patch, scanPolicy{secrets: x.record.Secrets, allowed: land.AllowSecrets}, &x.report.findings)
+		err = x.change.writePatch(ctx, patch, scan.Policy{Secrets: x.record.Secrets, Allowed: land.AllowSecrets}, &x.report.findings)
 	}
 	if err != nil { // what was not searched is not shown
 		x.change.diff, x.change.snapshot = nil, nil

@@ -40,7 +40,7 @@ func (x *run) endSessionTree() {
 		x.sessionLost(lost+"the change is not such as may land", document.SeverityFlaw)
 		return
 	}
-	if x.change.leaks.found {
+	if x.change.leaks.Found {
 		x.sessionLost(lost+"the change may hold secrets", document.SeverityFlaw)
 		return
 	}

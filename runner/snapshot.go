@@ -8,6 +8,7 @@ import (
 	"sandboxrun/internal/step"
 	"sandboxrun/runner/document"
 	"sandboxrun/runner/journal"
+	"sandboxrun/runner/scan"
 )
 
 var (
@@ -52,6 +53,6 @@ func snapshot(ctx context.Context, x *run) error {
 	return nil
 }
 
-func (x *run) scanPolicy() scanPolicy {
-	return scanPolicy{secrets: x.record.Secrets, allowed: x.r.o.Config.Land.AllowSecrets}
+func (x *run) scanPolicy() scan.Policy {
+	return scan.Policy{Secrets: x.record.Secrets, Allowed: x.r.o.Config.Land.AllowSecrets}
 }

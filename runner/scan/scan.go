@@ -1,4 +1,5 @@
-package runner
+// Package scan searches a change for secrets.
+package scan
 
 import (
 	"bytes"
@@ -11,75 +12,80 @@ import (
 	"time"
 
 	"sandboxrun/gitdiff/change"
-	"sandboxrun/runner/document"
+	"sandboxrun/internal/redact"
 	"sandboxrun/runner/leak"
 )
 
 // Bounds of the search for secrets in a change. What could not be searched in
 // time does not land.
 const (
-	scanBound   = 60 * time.Second
-	scanPiece   = 1 << 20 // of what is not compared by line, in bytes
-	maxLeaks    = 20      // places an issue each; further ones are counted
-	maxSeen     = 1000    // places that are compared with each other
-	leakOverlap = 8 << 10 // of two pieces, in bytes
+	bound     = 60 * time.Second
+	piece     = 1 << 20 // of what is not compared by line, in bytes
+	maxPlaces = 20      // places an issue each; further ones are counted
+	maxSeen   = 1000    // places that are compared with each other
+	overlap   = 8 << 10 // of two pieces, in bytes
 )
 
-// errScanBound ends a search that takes too long.
-var errScanBound = fmt.Errorf("not done within %s", scanBound)
+// errBound ends a search that takes too long.
+var errBound = fmt.Errorf("not done within %s", bound)
 
-// leaks is what the search for secrets in the change found.
-type leaks struct {
-	found   bool // the change must not land
-	known   bool // it holds the value of a known secret, so nobody gets a patch
-	count   int
-	scanned bool
+// Policy is what a search compares a change with.
+type Policy struct {
+	Secrets *redact.Redactor // known values
+	Allowed []string         // fingerprints of what looks like a secret and is none
 }
 
-// scan searches what the change adds for secrets: the values this run knows, in
+// Leaks is what a search found.
+type Leaks struct {
+	Found      bool    // the change must not land
+	Known      bool    // it holds the value of a known secret, so nobody gets a patch
+	Places     []Place // the first of them
+	Further    int     // places that are not listed
+	Incomplete error   // why not all was searched; nil where it was
+}
+
+// Place is where a change holds a secret, or what looks like one.
+type Place struct {
+	Path   string
+	What   string // in words
+	Action string // what a person can do
+}
+
+// Change searches what a change adds for secrets: the values this run knows, in
 // every form a [redact.Redactor] finds, and what looks like a secret by the
 // rules of package leak. Whatever is found keeps the change from landing. Only
 // the user's configuration can allow something that a rule finds; nothing can
-// allow a known value.
-func (c *captured) scan(ctx context.Context, policy scanPolicy, report *findings) error {
-	if c.leaks.scanned {
-		return nil
-	}
+// allow a known value. What was found before an error is returned with it.
+func Change(ctx context.Context, diff *change.Diff, policy Policy) (Leaks, error) {
 	rules, err := leak.Default()
 	if err != nil {
-		return fmt.Errorf("search change for secrets: %w", err)
+		return Leaks{}, fmt.Errorf("search change for secrets: %w", err)
 	}
-	ctx, cancel := context.WithTimeoutCause(ctx, scanBound, errScanBound)
+	ctx, cancel := context.WithTimeoutCause(ctx, bound, errBound)
 	defer cancel()
-	s := &secretScan{leaks: &c.leaks, policy: policy, report: report, rules: rules, seen: map[string]bool{}}
-	err = c.diff.EachAddition(ctx, func(a change.Addition) error { return s.addition(ctx, a) })
-	c.leaks.scanned = true
-	if n := c.leaks.count - maxLeaks; n > 0 {
-		report.add(issue(document.CodeSecretInDiff, fmt.Sprintf("%d further places hold or look like secrets", n)))
-	}
-	if errors.Is(err, errScanBound) {
-		c.leaks.found = true
-		report.add(issue(document.CodeScanIncomplete, "the change was not searched for secrets as a whole: "+err.Error()))
-		return nil
+	s := &search{policy: policy, rules: rules, seen: map[string]bool{}}
+	err = diff.EachAddition(ctx, func(a change.Addition) error { return s.addition(ctx, a) })
+	if errors.Is(err, errBound) {
+		s.leaks.Found, s.leaks.Incomplete = true, err
+		return s.leaks, nil
 	}
 	if err != nil {
-		c.leaks.found = true
-		return fmt.Errorf("search change for secrets: %w", err)
+		s.leaks.Found = true
+		return s.leaks, fmt.Errorf("search change for secrets: %w", err)
 	}
-	return nil
+	return s.leaks, nil
 }
 
-// secretScan is one search through a change.
-type secretScan struct {
-	leaks  *leaks
-	policy scanPolicy
-	report *findings
+// search is one search through a change.
+type search struct {
+	leaks  Leaks
+	policy Policy
 	rules  *leak.Rules
 	seen   map[string]bool // by path and description; pieces of a file overlap
 }
 
-func (s *secretScan) addition(ctx context.Context, a change.Addition) error {
-	if name, _ := s.policy.secrets.Find([]byte(a.Name)); name != "" {
+func (s *search) addition(ctx context.Context, a change.Addition) error {
+	if name, _ := s.policy.Secrets.Find([]byte(a.Name)); name != "" {
 		s.reportKnown(a.Path, "its name", name)
 	}
 	if a.Type == change.Added {
@@ -92,7 +98,7 @@ func (s *secretScan) addition(ctx context.Context, a change.Addition) error {
 			return err
 		}
 		plain := withoutNUL(run.Text)
-		if name, at := s.policy.secrets.Find([]byte(plain)); name != "" {
+		if name, at := s.policy.Secrets.Find([]byte(plain)); name != "" {
 			s.reportKnown(a.Path, fmt.Sprintf("line %d", run.First+strings.Count(plain[:at], "\n")), name)
 		}
 	}
@@ -103,7 +109,7 @@ func (s *secretScan) addition(ctx context.Context, a change.Addition) error {
 }
 
 // name compares a new path with the rules, as a path and as text.
-func (s *secretScan) name(ctx context.Context, a change.Addition) error {
+func (s *search) name(ctx context.Context, a change.Addition) error {
 	rule, err := s.rules.Path(a.Path)
 	if err != nil {
 		return err
@@ -120,7 +126,7 @@ func (s *secretScan) name(ctx context.Context, a change.Addition) error {
 
 // text compares text of a file with the rules. What the file held before the
 // change is no part of the change.
-func (s *secretScan) text(ctx context.Context, a change.Addition, first int, text string) error {
+func (s *search) text(ctx context.Context, a change.Addition, first int, text string) error {
 	if plain := withoutNUL(text); len(plain) < len(text) {
 		if err := s.text(ctx, a, first, plain); err != nil {
 			return err
@@ -182,14 +188,14 @@ func printableRuns(content []byte) string {
 
 // whole searches content that is not compared by line, because git takes it for
 // binary or because it is too large.
-func (s *secretScan) whole(ctx context.Context, a change.Addition) (err error) {
+func (s *search) whole(ctx context.Context, a change.Addition) (err error) {
 	in, err := a.Open()
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, in.Close()) }()
-	stream, line, where := s.policy.secrets.Stream(), 1, "byte %d"
-	buf := make([]byte, 0, scanPiece)
+	stream, line, where := s.policy.Secrets.Stream(), 1, "byte %d"
+	buf := make([]byte, 0, piece)
 	for {
 		if err := context.Cause(ctx); err != nil {
 			return err
@@ -215,7 +221,7 @@ func (s *secretScan) whole(ctx context.Context, a change.Addition) (err error) {
 			}
 			break
 		}
-		step := len(buf) - leakOverlap
+		step := len(buf) - overlap
 		line += strings.Count(string(buf[:step]), "\n")
 		buf = buf[:copy(buf, buf[step:])]
 	}
@@ -226,30 +232,31 @@ func (s *secretScan) whole(ctx context.Context, a change.Addition) (err error) {
 	return nil
 }
 
-func (s *secretScan) reportKnown(path, where, name string) {
-	s.leaks.known = true
+func (s *search) reportKnown(path, where, name string) {
+	s.leaks.Known = true
 	s.reportPlace(path, fmt.Sprintf("%s holds the value of %s", where, name),
 		"the change did not land and there is no patch of it; have the work leave the value out, and revoke it if it was ever given away")
 }
 
-func (s *secretScan) reportRule(path, where string, h leak.Hit) {
+func (s *search) reportRule(path, where string, h leak.Hit) {
 	fingerprint := h.Fingerprint()
-	if slices.Contains(s.policy.allowed, fingerprint) {
+	if slices.Contains(s.policy.Allowed, fingerprint) {
 		return
 	}
 	s.reportPlace(path, fmt.Sprintf("%s looks like a secret (rule %s, fingerprint %s)", where, h.Rule, fingerprint),
 		"the change did not land; inspect the patch, and if this is no secret, put its fingerprint into land.allow_secrets of the configuration")
 }
 
-func (s *secretScan) reportPlace(path, what, action string) {
-	s.leaks.found = true
+func (s *search) reportPlace(path, what, action string) {
+	s.leaks.Found = true
 	if key := path + "\x00" + what; s.seen[key] {
 		return
 	} else if len(s.seen) < maxSeen {
 		s.seen[key] = true
 	}
-	if s.leaks.count++; s.leaks.count > maxLeaks {
+	if len(s.leaks.Places) == maxPlaces {
+		s.leaks.Further++
 		return
 	}
-	s.report.add(issue(document.CodeSecretInDiff, what).withPath(path).withAction(action))
+	s.leaks.Places = append(s.leaks.Places, Place{Path: path, What: what, Action: action})
 }
