@@ -64,7 +64,7 @@ func (x *run) workSeverity(failed int) document.Severity {
 // turn drives the agent once.
 func (x *run) turn(ctx context.Context) error {
 	h := x.newHost()
-	conversation, resume := x.session.conversationID()
+	conversation, resume := x.session.ConversationID()
 	p, b := x.plan.Agent, x.boxes.working
 	out, err := x.agent.Run(ctx, b, agents.Turn{
 		Prompt: p.Prompt, Model: p.Model, SessionID: conversation, Resume: resume,

@@ -3,7 +3,6 @@ package runner
 import (
 	"context"
 	"fmt"
-	"strings"
 	"time"
 
 	"sandboxrun/gitdiff"
@@ -49,7 +48,7 @@ func checkout(ctx context.Context, x *run) error {
 		return err
 	}
 	if x.session != nil {
-		x.session.begun = true
+		x.session.Begun = true
 	}
 	if _, err := workspace.Evict(ctx, store, baseMaxAge, baseMaxBytes); err != nil {
 		x.record.Log.Remark("old bases could not be removed: %v", err)
@@ -99,7 +98,7 @@ func (x *run) reportDirt() {
 	}
 	<-s.done
 	s.cancel()
-	text := dirtText(s.dirt)
+	text := s.dirt.Text()
 	if s.err != nil {
 		text = "the working tree could not be searched: " + s.err.Error()
 	}
@@ -107,28 +106,8 @@ func (x *run) reportDirt() {
 		return
 	}
 	i := issue(document.CodeDirtyTree, "uncommitted changes are not part of this run: "+text)
-	if x.session.continued() {
+	if x.session.Continued() {
 		i = i.withAction("commit them; a session goes on from its own files")
 	}
 	x.report.add(i)
-}
-
-// dirtText says in words what differs, "" when nothing does.
-func dirtText(d dirty.State) string {
-	if d.Unknown != "" {
-		return "it is not known whether there are any: " + d.Unknown
-	}
-	if d.Clean() {
-		return ""
-	}
-	var parts []string
-	for _, c := range []struct {
-		n    int
-		what string
-	}{{d.Staged, "staged"}, {d.Modified, "modified"}, {d.Deleted, "deleted"}, {d.Untracked, "untracked"}} {
-		if c.n > 0 {
-			parts = append(parts, fmt.Sprintf("%d %s", c.n, c.what))
-		}
-	}
-	return strings.ToValidUTF8(strings.Join(parts, ", ")+" ("+strings.Join(d.Names, ", ")+")", "\ufffd")
 }

@@ -15,6 +15,7 @@ import (
 	"sandboxrun/runner/excerpt"
 	"sandboxrun/runner/plan"
 	"sandboxrun/runner/record"
+	"sandboxrun/runner/session"
 	"sandboxrun/runner/state"
 	"sandboxrun/sandbox/egress"
 )
@@ -30,7 +31,7 @@ type facts struct {
 	change   captured
 	landed   landing
 	report   report
-	session  *sessionTurn // nil without a session
+	session  *session.Turn // nil without a session
 }
 
 // identity says which run it is.
@@ -125,7 +126,7 @@ func (f *facts) result(box *document.BoxResult, usage document.AgentUsage) *docu
 		Constraints: append([]document.Judged{}, f.report.constraints...), Acceptance: append([]document.Judged{}, f.report.acceptance...),
 		Git:    document.GitResult{BaseCommit: f.base.ID, Commit: f.landed.commit, Branch: shortBranch(f.landed.ref), Refused: f.report.refusals},
 		Timing: f.report.timing, NotesForHuman: f.plan.NotesForHuman, StartedAt: f.started.UTC(), EndedAt: time.Now().UTC(),
-		Box: box, Agent: f.agentResult(usage), Session: f.session.result(),
+		Box: box, Agent: f.agentResult(usage), Session: f.session.Result(),
 	}
 	box.Cleanup = document.BoxCleanup{Complete: len(f.report.left) == 0, Left: append([]string{}, f.report.left...)}
 	if f.change.snapshot != nil {

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"slices"
 	"time"
 
 	"sandboxrun/gitdiff"
@@ -18,6 +17,7 @@ import (
 	"sandboxrun/runner/journal"
 	"sandboxrun/runner/record"
 	"sandboxrun/runner/scan"
+	"sandboxrun/runner/session"
 	"sandboxrun/runner/state"
 	"sandboxrun/sandbox/egress"
 )
@@ -74,7 +74,9 @@ func (r *Runner) settleLost(ctx context.Context, dir *state.RunDir) (settled boo
 	judgeCommands(x.plan, x.evidence, &x.report)
 	res := x.record.Redacted(x.result(plannedBox(x.plan), document.AgentUsage{}))
 	step.Before(stepReapSession)
-	err = x.amendSession(ctx, res.Status)
+	if x.session != nil {
+		err = session.Amend(ctx, r.o.State, x.plan.Session, x.id, res.Status)
+	}
 	step.After(stepReapSession)
 	if err != nil {
 		return false, errors.Join(err, x.record.Close())
@@ -121,7 +123,9 @@ func (x *lostRun) recover(ctx context.Context) {
 		return
 	}
 	x.base = steps.Base
-	x.recoverSession()
+	if x.plan.Session != "" {
+		x.session = session.Recover(x.r.o.State, x.plan.Session, x.id)
+	}
 	if steps.Landing.Commit == "" && steps.Tree == "" {
 		return
 	}
@@ -202,47 +206,4 @@ func (x *lostRun) recoverChange(ctx context.Context, tree string) error {
 		return errors.Join(err, os.RemoveAll(patch))
 	}
 	return nil
-}
-
-// recoverSession says which run of its session the dead one is, where it died
-// after it had become one.
-func (x *lostRun) recoverSession() {
-	if x.plan.Session == "" {
-		return
-	}
-	doc, err := x.r.o.State.ReadSession(x.plan.Session)
-	if err != nil {
-		return // it never became part of one
-	}
-	for i, s := range doc.Runs {
-		if s.RunID == x.id {
-			turn := &sessionTurn{doc: doc, earlier: doc.Runs[:i:i], retryOf: s.RetryOf}
-			if s.Resumed {
-				turn.conversation = s.Conversation
-			}
-			x.session = turn
-		}
-	}
-}
-
-// amendSession gives a run that had become part of its session the status of its
-// result there. A session that is in use is left as it is.
-func (x *lostRun) amendSession(ctx context.Context, status document.Status) error {
-	if x.session == nil {
-		return nil
-	}
-	dir, err := x.r.o.State.TakeSession(ctx, x.plan.Session)
-	if busy := (*document.ConflictError)(nil); errors.As(err, &busy) || errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	doc, err := x.r.o.State.ReadSession(x.plan.Session)
-	at := slices.IndexFunc(doc.Runs, func(s state.SessionRun) bool { return s.RunID == x.id })
-	if err == nil && at >= 0 && doc.Runs[at].Status != status {
-		doc.Runs[at].Status = status
-		err = dir.Write(doc)
-	}
-	return errors.Join(err, dir.Close())
 }

@@ -15,6 +15,7 @@ import (
 	"sandboxrun/runner/config"
 	"sandboxrun/runner/document"
 	"sandboxrun/runner/plan"
+	"sandboxrun/runner/session"
 	"sandboxrun/runner/state"
 	"sandboxrun/sandbox"
 	"sandboxrun/sandbox/egress"
@@ -29,7 +30,7 @@ type ready struct {
 	agent    agents.Agent   // nil in command mode
 	key      egress.KeyFunc // gives the broker the provider's key, which no box ever sees
 	// session is the run's place in its session, whose lock is held; nil without one.
-	session *sessionTurn
+	session *session.Turn
 }
 
 // imager is the optional ability of an engine to look at its local images.
@@ -39,23 +40,22 @@ type imager interface {
 
 // preflight checks everything that can be checked by looking: the repository,
 // the base, the branch to be, the engine, the image, the agent and its key.
-func (r *Runner) preflight(ctx context.Context, p *plan.Plan) (rd *ready, err error) {
+func (r *Runner) preflight(ctx context.Context, p *plan.Plan) (_ *ready, err error) {
 	repo, err := gitdiff.Open(p.RepoRoot)
 	if err != nil {
 		return nil, document.InputAt("/context/repo_root", repoReason(err))
 	}
-	var session *sessionTurn
+	rd := &ready{repo: repo}
 	defer func() {
 		if err != nil {
-			err = errors.Join(err, session.leave(), repo.Close())
+			err = errors.Join(err, rd.session.Leave(), repo.Close())
 		}
 	}()
-	if session, err = r.continueSession(ctx, p, repo); err != nil {
+	if rd.session, err = session.Continue(ctx, r.o.State, p, repo); err != nil {
 		return nil, err
 	}
-	rd = &ready{repo: repo, session: session}
-	if session != nil {
-		rd.base = session.begin.GitCommit()
+	if rd.session != nil {
+		rd.base = rd.session.Start()
 	} else if rd.base, err = repo.Resolve(ctx, p.Base); err != nil {
 		return nil, document.InputAt("/context/base", err.Error())
 	}
@@ -84,8 +84,8 @@ func (r *Runner) preflight(ctx context.Context, p *plan.Plan) (rd *ready, err er
 	if rd.treeUser, err = TreeUser(rd.engine); err != nil {
 		return nil, err
 	}
-	if p.Session != "" && session == nil {
-		rd.session, err = r.beginSession(ctx, p, rd)
+	if p.Session != "" && rd.session == nil {
+		rd.session, err = session.Begin(ctx, r.o.State, p, repo, rd.base)
 	}
 	return rd, err
 }
@@ -182,7 +182,7 @@ func (r *Runner) admit(ctx context.Context, p *plan.Plan) (rd *ready, held *stat
 	if err == nil && held != nil {
 		return rd, held, started, nil
 	}
-	if err = errors.Join(err, rd.session.leave(), rd.repo.Close()); err != nil {
+	if err = errors.Join(err, rd.session.Leave(), rd.repo.Close()); err != nil {
 		return nil, nil, started, fmt.Errorf("take a place among the runs: %w", err)
 	}
 	if held, err = r.awaitSlot(ctx, memory, full); err != nil {

@@ -87,8 +87,8 @@ func (x *run) do(ctx context.Context) *document.Result {
 
 // under is the commit whose pristine checkout the trees of this run lie over.
 func (x *run) under() gitdiff.Commit {
-	if x.session.continued() {
-		return x.session.root().GitCommit()
+	if x.session.Continued() {
+		return x.session.Root()
 	}
 	return x.base
 }

@@ -64,7 +64,7 @@ func (r *Runner) Execute(ctx context.Context, p *plan.Plan, watch func(journal.E
 	defer func() { _ = slot.Release() }()
 	run, err := r.newRun(ctx, p, ready, started, watch)
 	if err != nil {
-		return nil, errors.Join(fmt.Errorf("create run: %w", err), ready.session.leave(), ready.repo.Close())
+		return nil, errors.Join(fmt.Errorf("create run: %w", err), ready.session.Leave(), ready.repo.Close())
 	}
 	if err := r.settleCrashed(ctx); err != nil {
 		run.report.add(issue(document.CodeCleanupFailed, "an earlier run could not be settled: "+err.Error()).

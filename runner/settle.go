@@ -3,14 +3,18 @@ package runner
 import (
 	"time"
 
+	"sandboxrun/gitdiff/land"
 	"sandboxrun/internal/step"
 	"sandboxrun/runner/document"
+	"sandboxrun/runner/excerpt"
 	"sandboxrun/runner/journal"
+	"sandboxrun/runner/state"
 )
 
 var (
-	stepTrees = step.Define("run/trees")
-	stepLeave = step.Define("session/leave")
+	stepTrees       = step.Define("run/trees")
+	stepSessionTree = step.Define("session/tree")
+	stepLeave       = step.Define("session/leave")
 )
 
 // settle removes what is left, makes the result of everything that is known and
@@ -23,11 +27,11 @@ func settle(x *run) *document.Result {
 	if denied, ok := x.boxes.usage.deniedIssue(); ok {
 		x.report.add(denied)
 	}
-	x.endSessionTree()
+	end := x.sessionTree()
 	x.removeTrees()
-	x.endSession()
+	x.endSession(end)
 	step.Before(stepLeave)
-	err := x.session.leave()
+	err := x.session.Leave()
 	step.After(stepLeave)
 	if err != nil {
 		x.sessionLost("the session is not released until this program ends: "+err.Error(), document.SeverityFlaw)
@@ -74,4 +78,55 @@ func (x *run) removeTrees() {
 		failed("object store", x.trees.objects.Close())
 	}
 	failed("repository", x.repo.Close())
+}
+
+// sessionTree decides what the next run of the session begins on: the landed
+// commit, so that its branch goes on from this one's; else a commit of the
+// captured tree that only the runner's store has; else, where nothing changed or
+// nothing could be captured, what this run began on.
+func (x *run) sessionTree() state.SessionTree {
+	begin := state.TreeOf(x.base)
+	if x.session == nil || !x.session.Begun {
+		return begin
+	}
+	snap := x.change.snapshot
+	if snap == nil || snap.Tree == x.base.Tree {
+		return begin
+	}
+	if x.landed.commit != "" {
+		return state.SessionTree{Commit: x.landed.commit, Tree: snap.Tree, Time: x.started.UTC().Truncate(time.Second)}
+	}
+	const lost = "the files of this run are not kept for the next one: "
+	// A later landing would bring these along as history.
+	if len(x.change.refused) > 0 || x.change.refusedByGit {
+		x.sessionLost(lost+"the change is not such as may land", document.SeverityFlaw)
+		return begin
+	}
+	if x.change.leaks.Found {
+		x.sessionLost(lost+"the change may hold secrets", document.SeverityFlaw)
+		return begin
+	}
+	step.Before(stepSessionTree)
+	c, err := land.StoreCommit(x.trees.objects, land.Landing{Parent: x.base, Tree: snap.Tree, Message: x.message(), Trailers: x.trailers(), When: x.started})
+	step.After(stepSessionTree)
+	if err != nil {
+		x.sessionLost(lost+err.Error(), document.SeverityFlaw)
+		return begin
+	}
+	return state.TreeOf(c)
+}
+
+// endSession adds the run to its session; the next one begins on end.
+func (x *run) endSession(end state.SessionTree) {
+	if x.session == nil || !x.session.Begun {
+		return
+	}
+	r := state.SessionRun{RunID: x.id, TaskID: x.taskID, Status: x.status(), Branch: shortBranch(x.landed.ref),
+		Begin: state.TreeOf(x.base), End: end, StartedAt: x.started.UTC(), EndedAt: time.Now().UTC()}
+	if x.evidence.outcome != nil {
+		r.Claim = excerpt.Clip(x.record.Secrets.String(x.evidence.outcome.Claim), state.MaxSessionClaim)
+	}
+	if err := x.session.Add(r); err != nil {
+		x.sessionLost("this run is not part of its session, which stays as it was: "+err.Error(), document.SeverityFlaw)
+	}
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"sandboxrun/gitdiff"
 	"sandboxrun/gitdiff/gitobj"
@@ -31,6 +32,26 @@ type State struct {
 // Clean reports whether the work tree is known to be what HEAD records.
 func (d State) Clean() bool {
 	return d.Unknown == "" && d.Staged+d.Modified+d.Deleted+d.Untracked == 0
+}
+
+// Text says in words what differs, "" when nothing does.
+func (s State) Text() string {
+	if s.Unknown != "" {
+		return "it is not known whether there are any: " + s.Unknown
+	}
+	if s.Clean() {
+		return ""
+	}
+	var parts []string
+	for _, c := range []struct {
+		n    int
+		what string
+	}{{s.Staged, "staged"}, {s.Modified, "modified"}, {s.Deleted, "deleted"}, {s.Untracked, "untracked"}} {
+		if c.n > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", c.n, c.what))
+		}
+	}
+	return strings.ToValidUTF8(strings.Join(parts, ", ")+" ("+strings.Join(s.Names, ", ")+")", "\ufffd")
 }
 
 // Read compares HEAD, the index and the files of the work tree, without changing any. A bare repository is clean.

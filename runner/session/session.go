@@ -1,4 +1,6 @@
-package runner
+// Package session is the place of a run among the runs of its session: what it goes on from, what it
+// leaves to the next one, and the conversation of the agent between them.
+package session
 
 import (
 	"context"
@@ -8,8 +10,6 @@ import (
 	"os"
 	"strings"
 	"time"
-
-	"github.com/google/uuid"
 
 	"sandboxrun/gitdiff"
 	"sandboxrun/gitdiff/dirty"
@@ -25,28 +25,13 @@ var (
 	stepBindSession = step.Define("session/bind")
 )
 
-// sessionTurn is what a run is in its session: what it continues, what it leaves,
-// and the lock that keeps others out meanwhile.
-type sessionTurn struct {
-	dir          *state.SessionDir
-	doc          state.Session
-	earlier      []state.SessionRun  // the runs this one follows
-	begin        state.SessionTree   // what a run with others before it, or in place of another, begins on
-	conversation *state.Conversation // that the turn continues; nil for a new one
-	retryOf      string
-
-	begun bool                // there was a tree to work on
-	kept  *state.Conversation // as this run left it; nil where that is not kept
-	end   state.SessionTree
-}
-
-// continueSession takes a session that has runs and says what p goes on from.
-// It is nil where there is none: one is made when all else is known to work.
-func (r *Runner) continueSession(ctx context.Context, p *plan.Plan, repo *gitdiff.Repo) (_ *sessionTurn, err error) {
+// Continue takes a session that has runs and says what p goes on from. It is nil
+// where there is none: Begin makes one when all else is known to work.
+func Continue(ctx context.Context, st *state.State, p *plan.Plan, repo *gitdiff.Repo) (_ *Turn, err error) {
 	if p.Session == "" {
 		return nil, nil
 	}
-	dir, err := r.o.State.TakeSession(ctx, p.Session)
+	dir, err := st.TakeSession(ctx, p.Session)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, refuseRetry(p)
 	}
@@ -58,7 +43,7 @@ func (r *Runner) continueSession(ctx context.Context, p *plan.Plan, repo *gitdif
 			err = errors.Join(err, dir.Close())
 		}
 	}()
-	doc, err := r.o.State.ReadSession(p.Session)
+	doc, err := st.ReadSession(p.Session)
 	if errors.Is(err, fs.ErrNotExist) || err == nil && len(doc.Runs) == 0 {
 		// Its first run died: nothing binds it yet.
 		return nil, errors.Join(refuseRetry(p), dir.Close())
@@ -66,14 +51,14 @@ func (r *Runner) continueSession(ctx context.Context, p *plan.Plan, repo *gitdif
 	if err != nil {
 		return nil, err
 	}
-	s := &sessionTurn{dir: dir, doc: doc}
+	s := &Turn{dir: dir, doc: doc}
 	if err := s.bound(p, repo); err != nil {
 		return nil, err
 	}
 	if err := s.place(p); err != nil {
 		return nil, err
 	}
-	if err := s.present(ctx, r.o.State, repo); err != nil {
+	if err := s.present(ctx, st, repo); err != nil {
 		return nil, err
 	}
 	if s.retryOf != "" && !p.ForceWhenDirty {
@@ -93,7 +78,7 @@ func refuseRetry(p *plan.Plan) error {
 }
 
 // bound refuses what does not belong to the session.
-func (s *sessionTurn) bound(p *plan.Plan, repo *gitdiff.Repo) error {
+func (s *Turn) bound(p *plan.Plan, repo *gitdiff.Repo) error {
 	var bad document.Problems
 	if repo.Root() != s.doc.RepoRoot {
 		bad.Add("/context/repo_root", "session %q belongs to the repository %s", s.doc.ID, s.doc.RepoRoot)
@@ -114,7 +99,7 @@ func (s *sessionTurn) bound(p *plan.Plan, repo *gitdiff.Repo) error {
 }
 
 // place finds the run to follow, or the one to go back before.
-func (s *sessionTurn) place(p *plan.Plan) error {
+func (s *Turn) place(p *plan.Plan) error {
 	s.earlier = s.doc.Runs
 	if p.Retry != "" {
 		at := -1
@@ -142,7 +127,7 @@ func (s *sessionTurn) place(p *plan.Plan) error {
 }
 
 // present makes sure that everything the session goes on from is still there.
-func (s *sessionTurn) present(ctx context.Context, st *state.State, repo *gitdiff.Repo) (err error) {
+func (s *Turn) present(ctx context.Context, st *state.State, repo *gitdiff.Repo) (err error) {
 	gone := func(what string) error {
 		return &document.InputError{Message: "the session cannot go on", Details: []document.Detail{{Path: "/session_id", Message: what}},
 			Hint: "begin another session"}
@@ -155,7 +140,7 @@ func (s *sessionTurn) present(ctx context.Context, st *state.State, repo *gitdif
 		return fmt.Errorf("open store: %w", err)
 	}
 	defer func() { err = errors.Join(err, objects.Close()) }()
-	for _, t := range []state.SessionTree{s.begin, s.root()} {
+	for _, t := range []state.SessionTree{s.begin, s.doc.Runs[0].Begin} {
 		if tree, err := objects.Tree(ctx, t.Commit); err != nil || tree != t.Tree {
 			return gone(fmt.Sprintf("its commit %s is no longer kept", t.Commit))
 		}
@@ -169,10 +154,6 @@ func (s *sessionTurn) present(ctx context.Context, st *state.State, repo *gitdif
 	return nil
 }
 
-// root is the commit whose pristine checkout all trees of the session lie over:
-// so a turn costs what was changed, not what the repository has.
-func (s *sessionTurn) root() state.SessionTree { return s.doc.Runs[0].Begin }
-
 // refuseDirt refuses to go back while the user's tree has uncommitted changes,
 // or while it cannot be told whether it has.
 func refuseDirt(ctx context.Context, repo *gitdiff.Repo) error {
@@ -180,7 +161,7 @@ func refuseDirt(ctx context.Context, repo *gitdiff.Repo) error {
 	if err != nil {
 		return err
 	}
-	text := dirtText(dirt)
+	text := dirt.Text()
 	if text == "" {
 		return nil
 	}
@@ -190,15 +171,15 @@ func refuseDirt(ctx context.Context, repo *gitdiff.Repo) error {
 	}}
 }
 
-// beginSession makes the session of a first run.
-func (r *Runner) beginSession(ctx context.Context, p *plan.Plan, rd *ready) (*sessionTurn, error) {
+// Begin makes the session of a first run, which starts from base.
+func Begin(ctx context.Context, st *state.State, p *plan.Plan, repo *gitdiff.Repo, base gitdiff.Commit) (*Turn, error) {
 	step.Before(stepNewSession)
-	dir, err := r.o.State.MakeSession(ctx, p.Session)
+	dir, err := st.MakeSession(ctx, p.Session)
 	step.After(stepNewSession)
 	if err != nil {
 		return nil, err
 	}
-	old, err := r.o.State.ReadSession(p.Session)
+	old, err := st.ReadSession(p.Session)
 	if err == nil && len(old.Runs) > 0 { // another's first run began and ended meanwhile
 		return nil, errors.Join(state.SessionBusy(p.Session), dir.Close())
 	}
@@ -206,36 +187,13 @@ func (r *Runner) beginSession(ctx context.Context, p *plan.Plan, rd *ready) (*se
 		return nil, errors.Join(err, dir.Close())
 	}
 	now := time.Now().UTC()
-	doc := state.Session{SchemaVersion: state.SessionVersion, ID: p.Session, Agent: p.Agent.Name, RepoRoot: rd.repo.Root(), Base: p.Base,
-		Origin: rd.base.ID, CreatedAt: now, UpdatedAt: now, Runs: []state.SessionRun{}}
+	doc := state.Session{SchemaVersion: state.SessionVersion, ID: p.Session, Agent: p.Agent.Name, RepoRoot: repo.Root(), Base: p.Base,
+		Origin: base.ID, CreatedAt: now, UpdatedAt: now, Runs: []state.SessionRun{}}
 	step.Before(stepBindSession)
 	err = dir.Write(doc)
 	step.After(stepBindSession)
 	if err != nil {
 		return nil, errors.Join(err, dir.Remove())
 	}
-	return &sessionTurn{dir: dir, doc: doc}, nil
-}
-
-// leave releases the session; one that has no run is removed.
-func (s *sessionTurn) leave() error {
-	if s == nil {
-		return nil
-	}
-	if len(s.doc.Runs) == 0 {
-		return s.dir.Remove()
-	}
-	return s.dir.Close()
-}
-
-// continued says that the session has runs already.
-func (s *sessionTurn) continued() bool { return s != nil && len(s.doc.Runs) > 0 }
-
-// conversationID names the conversation of the next turn, and says whether there
-// is one to continue.
-func (s *sessionTurn) conversationID() (id string, resume bool) {
-	if s != nil && s.conversation != nil {
-		return s.conversation.SessionID, true
-	}
-	return uuid.NewString(), false
+	return &Turn{dir: dir, doc: doc}, nil
 }

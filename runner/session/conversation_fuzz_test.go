@@ -1,4 +1,4 @@
-package runner
+package session
 
 import (
 	"context"
@@ -34,8 +34,7 @@ func FuzzKeptPaths(f *testing.F) {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, said []byte) {
-		b := &box{Sandbox: saying{said}}
-		paths, err := b.existing(t.Context(), keep)
+		paths, err := existing(t.Context(), saying{said}, keep)
 		if (err != nil) != (len(said) > maxBoxMessage) {
 			t.Errorf("%d bytes: %v", len(said), err)
 		}
