@@ -88,18 +88,18 @@ func (e *PolicyError) Error() string {
 	return fmt.Sprintf("policy not applied: %s: engine made %s", e.Promise, e.Got)
 }
 
-// EndedError says that the main process of a box, the guest, ended while the
-// box was still wanted; everything else in it ended with it.
+// EndedError says that the main process of a box, the guest, ended too early; everything else in the box ended with
+// it.
 type EndedError struct {
-	Code   int    // exit status by the engine's word, -1 when it gave none
+	Code   int    // exit status as the engine reports it, -1 when it reports none
 	Stderr string // the last of the guest's standard error, fit for a terminal
-	// Removed says that there is no such box any more: somebody else removed it.
+	// Removed says that the box no longer exists: another program removed it.
 	Removed bool
 }
 
 func (e *EndedError) Error() string {
 	if e.Removed {
-		return "box ended: somebody else removed it"
+		return "box ended: it was removed by another program"
 	}
 	text := fmt.Sprintf("box ended: its main process exited with status %d", e.Code)
 	if e.Stderr != "" {
@@ -108,9 +108,8 @@ func (e *EndedError) Error() string {
 	return text
 }
 
-// EngineError says that the engine is there and failed: it answered with an
-// error of its own, or with what is no answer. What it was asked for may have
-// been done all the same.
+// EngineError says that the engine is reachable and failed: it answered with an error of its own or with an unusable
+// answer. The requested operation may have taken effect nevertheless.
 type EngineError struct {
 	Op  string
 	Err error
@@ -121,11 +120,11 @@ func (e *EngineError) Error() string { return fmt.Sprintf("%s: %v", e.Op, e.Err)
 // Unwrap returns the cause.
 func (e *EngineError) Unwrap() error { return e.Err }
 
-// LeftError says, beside why a box could not be opened, that what was made of it
-// could not be confirmed as gone: it may be there, and run.
+// LeftError says, in addition to why a box could not be opened, that its removal could not be confirmed: it may still
+// exist and run.
 type LeftError struct{ Err error }
 
 func (e *LeftError) Error() string { return e.Err.Error() }
 
-// Unwrap returns what stood in the way of the removal.
+// Unwrap returns why the removal was not confirmed.
 func (e *LeftError) Unwrap() error { return e.Err }

@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// Info is what an engine says about itself.
+// Info is what an engine reports about itself.
 type Info struct {
 	Name          string `json:"name"`    // e.g. "docker", "podman"
 	Version       string `json:"version"` // server version
@@ -17,8 +17,8 @@ type Info struct {
 	CgroupVersion string `json:"cgroup_version"`
 	StorageDriver string `json:"storage_driver"`
 	RootDir       string `json:"root_dir"`
-	// RemappedRoot is the user of the machine that a box's root is, zero for an
-	// engine that does not remap users (or does not say to whom).
+	// RemappedRoot is the host user that root of a box maps to; zero for an engine that does not remap users or does
+	// not report the mapping.
 	RemappedRoot User        `json:"remapped_root"`
 	Runtimes     []string    `json:"runtimes"`
 	DefaultRun   string      `json:"default_runtime"`
@@ -46,7 +46,7 @@ type ImageInfo struct {
 	Created string            `json:"created"` // RFC 3339
 }
 
-// Details is an optional interface of a Sandbox: what the engine really made.
+// Details is an optional interface of a Sandbox: the box as the engine made it.
 type Details interface {
 	Details() BoxDetails
 }
@@ -57,25 +57,24 @@ type BoxDetails struct {
 	Runtime     string `json:"runtime"`
 	ImageID     string `json:"image_id"`
 	ImageDigest string `json:"image_digest"`
-	// OutputBytes is what all execs wrote so far, as far as the limit lets it through.
+	// OutputBytes counts what all execs wrote so far, up to the limit.
 	OutputBytes int64 `json:"output_bytes"`
-	// SeccompSHA256 is the hash of the system call filter the box was given.
+	// SeccompSHA256 is the hash of the box's system call filter.
 	SeccompSHA256 string `json:"seccomp_sha256"`
 }
 
-// OnMachine returns the user of the engine's machine that the user u of a box
-// maps to. That user has to own the box's tree; it is another one than u where
-// the engine remaps users. The error is an [*UnavailableError] where the engine
-// does not report the mapping, or where nobody outside could give files away.
+// OnMachine returns the user of the engine's machine that the user u of a box maps to. That user must own the box's
+// tree; it differs from u where the engine remaps users. The error is an [*UnavailableError] where the engine does not
+// report the mapping, or is rootless: then no process outside its namespace can give files away.
 func (i Info) OnMachine(u User) (User, error) {
 	var err error
 	switch {
 	case slices.Contains(i.Security, "rootless"):
-		err = errors.New("it is rootless, so only its own namespace could give files to the users of its boxes")
+		err = errors.New("the engine is rootless: only processes in its own namespace can give files to the users of its boxes")
 	case !slices.Contains(i.Security, "userns"):
 		return u, nil
 	case i.RemappedRoot == User{}:
-		err = errors.New("it remaps users and does not say to whom")
+		err = errors.New("the engine remaps users and does not report the mapping")
 	default:
 		return User{UID: i.RemappedRoot.UID + u.UID, GID: i.RemappedRoot.GID + u.GID}, nil
 	}

@@ -13,12 +13,12 @@ func TestOnMachine(t *testing.T) {
 		want User
 		ok   bool
 	}{
-		"no namespaces":            {Info{Security: []string{"seccomp"}}, user, true},
-		"nothing said":             {Info{}, user, true},
-		"remapped":                 {Info{Security: []string{"seccomp", "userns"}, RemappedRoot: User{231072, 300000}}, User{241073, 310002}, true},
-		"remapped to nobody knows": {Info{Security: []string{"userns"}}, User{}, false},
-		"rootless":                 {Info{Security: []string{"rootless"}}, User{}, false},
-		"rootless and remapped":    {Info{Security: []string{"userns", "rootless"}, RemappedRoot: User{1, 1}}, User{}, false},
+		"no namespaces":         {Info{Security: []string{"seccomp"}}, user, true},
+		"no security options":   {Info{}, user, true},
+		"remapped":              {Info{Security: []string{"seccomp", "userns"}, RemappedRoot: User{231072, 300000}}, User{241073, 310002}, true},
+		"mapping not reported":  {Info{Security: []string{"userns"}}, User{}, false},
+		"rootless":              {Info{Security: []string{"rootless"}}, User{}, false},
+		"rootless and remapped": {Info{Security: []string{"userns", "rootless"}, RemappedRoot: User{1, 1}}, User{}, false},
 	} {
 		got, err := tc.info.OnMachine(user)
 		if _, unavailable := errors.AsType[*UnavailableError](err); got != tc.want || unavailable == tc.ok {

@@ -1,7 +1,6 @@
-// Package sandbox says what a throwaway box is: the interfaces every engine
-// keeps and the plain data that describes a box. Besides the standard library it
-// imports only the names of steps (internal/step); engines live in packages below
-// it.
+// Package sandbox defines what a throwaway box is: the interfaces every engine implements and the plain data that
+// describes a box. Besides the standard library it imports only the names of steps (internal/step); engines live in
+// packages below it.
 package sandbox
 
 import (
@@ -12,31 +11,26 @@ import (
 	"sandboxrun/internal/step"
 )
 
-// Engine opens boxes and clears away what crashed runners left behind.
+// Engine opens boxes and removes what crashed runners left behind.
 type Engine interface {
-	// Open creates and starts a box. When it returns an error nothing of the
-	// box is left, unless the error has a *LeftError. Errors are
-	// *UnavailableError, *EngineError, *ImageError, *PolicyError or
-	// ErrOverlayUnsupported.
+	// Open creates and starts a box. When it returns an error, nothing of the box is left, unless the error wraps a
+	// *LeftError. Errors are *UnavailableError, *EngineError, *ImageError, *PolicyError or ErrOverlayUnsupported.
 	Open(ctx context.Context, s Spec) (Sandbox, error)
 
-	// Reap removes every box and volume that carries this program's label and
-	// whose owner alive reports as dead. It returns the names of what it
-	// removed, also when it returns an error.
+	// Reap removes every box and volume that carries this program's label and whose owner is dead according to alive.
+	// It returns the names of what it removed, also when it returns an error.
 	Reap(ctx context.Context, alive func(owner string) bool) (removed []string, err error)
 
-	// Info describes the engine without creating anything. It is the third
-	// method because results and doctor must name the engine they trusted.
+	// Info describes the engine without creating anything: results and doctor name the engine they relied on.
 	Info(ctx context.Context) (Info, error)
 }
 
 // Sandbox is one running box.
 type Sandbox interface {
-	// Exec runs one process in the box and waits for its end. When ctx ends
-	// first the whole box is removed (an engine cannot kill an exec) and the
-	// error is context.Cause(ctx). When a limit of the box is hit the box is
-	// removed and the error is a *LimitError. An Exit is only returned with a
-	// nil error, and only when the engine itself says the process has ended.
+	// Exec runs one process in the box and waits for its end. When ctx ends first, the whole box is removed (an engine
+	// cannot kill an exec) and the error is context.Cause(ctx). When the box hits a limit, it is removed and the error
+	// is a *LimitError. An Exit is only returned with a nil error, and only when the engine reports that the process
+	// has ended.
 	Exec(ctx context.Context, c Command) (Exit, error)
 
 	// Stdio is the standard input and output of the box's main process, the
@@ -50,22 +44,21 @@ type Sandbox interface {
 	Close(ctx context.Context) error
 }
 
-// Command is one process to run in a box; it mirrors os/exec.Cmd. Dir is always
-// WorkDir and the user always the box's, so neither can be asked for.
+// Command is one process to run in a box; it mirrors os/exec.Cmd. It starts in WorkDir as the box's user; neither can
+// be chosen.
 type Command struct {
 	Argv []string
 	// Env is added to the Spec's Env.
 	Env []string
-	// Stdin is copied to the process; nil means no input. The copy ends with
-	// the process, so Stdin should be unblockable (a pipe the caller closes).
+	// Stdin is copied to the process; nil means no input. The copy ends with the process, so a blocked read of Stdin
+	// must be interruptible (a pipe the caller closes).
 	Stdin io.Reader
-	// Stdout and Stderr receive the streams as the engine framed them; nil
-	// discards. Writers must not block for ever: a slow one slows the process,
-	// and one that fails ends the box, for what it should have got is lost.
+	// Stdout and Stderr receive the streams as the engine framed them; nil discards. Writers must not block for ever:
+	// a slow one slows the process. A failing one ends the box, because its output is lost.
 	Stdout, Stderr io.Writer
 }
 
-// Exit is how a process ended, by the engine's word.
+// Exit is how a process ended, as the engine reports it.
 type Exit struct {
 	// Code is the exit status, 128+n for a process ended by signal n.
 	Code int
@@ -73,8 +66,8 @@ type Exit struct {
 	Duration time.Duration
 }
 
-// Steps of making and removing a box. [Spec.Journal] is told of StepVolume and
-// StepCreate; their subject is the name of the volume or of the container.
+// Steps of making and removing a box. [Spec.Journal] records StepVolume and StepCreate; their subject is the name of
+// the volume or of the container.
 var (
 	StepVolume       = step.Define("box/volume")
 	StepCreate       = step.Define("box/create")

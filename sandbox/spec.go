@@ -2,12 +2,11 @@ package sandbox
 
 import "sandboxrun/internal/step"
 
-// Spec describes one box completely. Engines add hardening, never options: a
-// field that is not here cannot be asked for by a task.
+// Spec describes one box completely. Engines add hardening, never options: what has no field here cannot be requested
+// by a task.
 type Spec struct {
-	// Owner is the id of the run the box belongs to; Role tells the boxes of
-	// one run apart ("agent", "verify", "baseline"). Both become labels and
-	// parts of names.
+	// Owner is the id of the run the box belongs to; Role distinguishes the boxes of one run ("agent", "verify",
+	// "baseline"). Both become labels and parts of names.
 	Owner, Role string
 	// Image is the reference or id of a local image. Engines never pull.
 	Image string
@@ -19,22 +18,20 @@ type Spec struct {
 	// Guest is the argv of the main process; Guest[0] is a path inside the box.
 	// It must not end before its standard input does.
 	Guest []string
-	// GuestIsInit says that the guest collects orphans itself and is to be
-	// process 1. Then the kernel spares it the signals of its own box, and no
-	// init beside it holds its standard streams where the box could write to
-	// them. Otherwise the engine puts an init of its own above the guest.
+	// GuestIsInit says that the guest reaps orphans itself and runs as process 1. Then the kernel discards signals
+	// that other processes of the box send to it, and no separate init holds its standard streams where the box could
+	// write to them. Otherwise the engine runs an init of its own above the guest.
 	GuestIsInit bool
-	// Env holds NAME=value pairs for the main process and for every Exec. No
-	// secret belongs here: the engine shows it to anyone who asks.
+	// Env holds NAME=value pairs for the main process and for every Exec. No secret belongs here: every client of the
+	// engine can read it.
 	Env    []string
 	Limits Limits
-	// Journal is told of StepVolume and StepCreate, before the engine is asked
-	// and after it answered. Nil is told nothing.
+	// Journal records StepVolume and StepCreate, before the request to the engine and after the answer. Nil records
+	// nothing.
 	Journal step.Journal
 }
 
-// User is the numeric identity of every process in a box. Neither number may
-// be 0. No passwd entry is needed.
+// User is the numeric identity of every process in a box. Neither number may be 0. No passwd entry is needed.
 type User struct {
 	UID int `json:"uid"`
 	GID int `json:"gid"`
@@ -47,8 +44,8 @@ const (
 	TempDir = "/tmp"        // a fresh tmpfs
 )
 
-// Tree says how WorkDir is mounted: Dir alone is a bind of a plain directory;
-// Lower, Upper and Work are an overlay that the engine mounts.
+// Tree says how WorkDir is mounted: Dir alone is a bind mount of a plain directory; Lower, Upper and Work are an
+// overlay that the engine mounts.
 type Tree struct {
 	Dir         string   `json:"dir,omitempty"`
 	Lower       []string `json:"lower,omitempty"`
@@ -73,7 +70,7 @@ type Limits struct {
 	OpenFiles   int64   `json:"open_files"`   // per process
 }
 
-// DefaultLimits are what a box gets where nothing was asked for.
+// DefaultLimits are the limits of a box whose Spec sets none.
 func DefaultLimits() Limits {
 	return Limits{
 		MemoryBytes: 2 << 30,

@@ -6,45 +6,43 @@ import (
 	"slices"
 )
 
-// Tier says how much stands between a box and the machine, in a word that a
-// caller can insist on. Higher tiers hold everything lower ones do.
+// Tier names how strongly a box is isolated from the machine; a caller can require one. Each tier includes the
+// promises of the lower ones.
 type Tier string
 
-// Tiers, the lowest first. Every box has at least what TierRunc says.
+// Tiers, the lowest first. Every box has at least TierRunc.
 const (
 	// TierRunc is a hardened container: no capabilities, no network, filtered
 	// system calls, on the machine's own kernel and with its user numbers.
 	TierRunc Tier = "runc"
-	// TierUserns is such a container of a rootless engine or of one that remaps
-	// users: not even root of the box would be anybody on the machine.
+	// TierUserns is such a container under a rootless engine or one that remaps users: even root of the box has no
+	// rights on the machine.
 	TierUserns Tier = "userns"
-	// TierRunsc is gVisor: the kernel a box talks to is not the machine's.
+	// TierRunsc is gVisor: system calls of the box reach gVisor's kernel, not the machine's.
 	TierRunsc Tier = "runsc"
 )
 
 // Tiers lists all tiers, the lowest first.
 func Tiers() []Tier { return []Tier{TierRunc, TierUserns, TierRunsc} }
 
-// rank orders tiers. What is no tier is below all of them.
+// rank orders tiers. An invalid tier ranks below all others.
 func (t Tier) rank() int { return slices.Index(Tiers(), t) }
 
 // Valid says whether t is a tier.
 func (t Tier) Valid() bool { return t.rank() >= 0 }
 
-// Below says whether t is less than want. Nothing is less than no demand, and
-// everything less than a demand that is no tier.
+// Below reports whether t does not satisfy want. An empty want is always satisfied, an invalid one never.
 func (t Tier) Below(want Tier) bool {
 	return want != "" && (!want.Valid() || t.rank() < want.rank())
 }
 
-// HighestTier returns the strictest of several demands; "" is none.
+// HighestTier returns the strictest of several requirements; "" is none.
 func HighestTier(demands ...Tier) Tier {
 	return slices.MaxFunc(append(demands, ""), func(a, b Tier) int { return cmp.Compare(a.rank(), b.rank()) })
 }
 
-// Tier is the highest tier the engine's own words vouch for when a box is made
-// with runtime ("" for its default), and the reason for people. What an engine
-// does not say does not count: a runtime nobody knows is a plain container's.
+// Tier returns the highest tier that the engine's report supports for a box with runtime ("" for the default), and the
+// reason for people. An unknown runtime counts as a plain container.
 func (i Info) Tier(runtime string) (tier Tier, why string) {
 	name := cmp.Or(runtime, i.DefaultRun)
 	shown := cmp.Or(name, "unknown")

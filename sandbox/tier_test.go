@@ -2,7 +2,7 @@ package sandbox
 
 import "testing"
 
-func TestTierIsWhatTheEngineVouchesFor(t *testing.T) {
+func TestTierFollowsTheEnginesReport(t *testing.T) {
 	t.Parallel()
 	both := []string{"runc", "runsc"}
 	for name, tc := range map[string]struct {
@@ -11,16 +11,16 @@ func TestTierIsWhatTheEngineVouchesFor(t *testing.T) {
 		want    Tier
 	}{
 		"default runc":                    {Info{DefaultRun: "runc", Runtimes: both}, "", TierRunc},
-		"runsc asked for":                 {Info{DefaultRun: "runc", Runtimes: both}, "runsc", TierRunsc},
+		"runsc requested":                 {Info{DefaultRun: "runc", Runtimes: both}, "runsc", TierRunsc},
 		"runsc by default":                {Info{DefaultRun: "runsc", Runtimes: both}, "", TierRunsc},
 		"runc although the default is it": {Info{DefaultRun: "runsc", Runtimes: both}, "runc", TierRunc},
-		"runsc that is not there":         {Info{DefaultRun: "runc", Runtimes: both[:1]}, "runsc", TierRunc},
+		"runsc not installed":             {Info{DefaultRun: "runc", Runtimes: both[:1]}, "runsc", TierRunc},
 		"remapped users":                  {Info{DefaultRun: "runc", Runtimes: both, Security: []string{"seccomp", "userns"}}, "", TierUserns},
 		"rootless":                        {Info{DefaultRun: "crun", Security: []string{"rootless"}}, "", TierUserns},
 		"rootless and runsc":              {Info{DefaultRun: "runc", Runtimes: both, Security: []string{"rootless"}}, "runsc", TierRunsc},
 		"unknown runtime":                 {Info{DefaultRun: "kata", Runtimes: []string{"kata"}}, "", TierRunc},
-		"an engine that says nothing":     {Info{}, "", TierRunc},
-		"option that only looks like it":  {Info{DefaultRun: "runc", Security: []string{"no-userns", "usernsx"}}, "", TierRunc},
+		"engine reports nothing":          {Info{}, "", TierRunc},
+		"similar option":                  {Info{DefaultRun: "runc", Security: []string{"no-userns", "usernsx"}}, "", TierRunc},
 	} {
 		if got, why := tc.info.Tier(tc.runtime); got != tc.want || why == "" {
 			t.Errorf("%s: %s (%s), want %s", name, got, why, tc.want)
@@ -38,16 +38,16 @@ func TestTiersAreOrdered(t *testing.T) {
 			}
 		}
 		if have.Below("") {
-			t.Errorf("%s is below no demand", have)
+			t.Errorf("%s is below an empty requirement", have)
 		}
 	}
 	if !TierRunsc.Below("nonsense") {
-		t.Error("a demand that is no tier is met")
+		t.Error("an invalid requirement is satisfied")
 	}
 	if got := HighestTier("", TierUserns, TierRunc); got != TierUserns {
-		t.Errorf("strictest demand %q", got)
+		t.Errorf("strictest requirement %q", got)
 	}
 	if got := HighestTier("", ""); got != "" {
-		t.Errorf("no demand gives %q", got)
+		t.Errorf("no requirement gives %q", got)
 	}
 }

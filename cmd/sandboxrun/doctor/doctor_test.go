@@ -93,7 +93,7 @@ func TestDoctorTellsWhatIsWrongWithAnEngine(t *testing.T) {
 		{"no seccomp", "seccomp", func(i *sandbox.Info) { i.Security = nil }, LevelFail, "system calls"},
 		{"remapped users", "user namespaces", func(*sandbox.Info) {}, LevelPass, "user 231072 "},
 		{"rootless", "user namespaces", func(i *sandbox.Info) { i.Security = []string{"rootless"} }, LevelFail, "rootless"},
-		{"users remapped to nobody knows whom", "user namespaces", func(i *sandbox.Info) { i.RemappedRoot = sandbox.User{} }, LevelFail, "to whom"},
+		{"mapping of users not reported", "user namespaces", func(i *sandbox.Info) { i.RemappedRoot = sandbox.User{} }, LevelFail, "does not report the mapping"},
 		{"root", "user namespaces", func(i *sandbox.Info) { i.Security = []string{"seccomp"} }, LevelCaution, "off"},
 		{"gVisor", "sandbox runtime", func(*sandbox.Info) {}, LevelPass, "runsc"},
 		{"no gVisor", "sandbox runtime", func(i *sandbox.Info) { i.Runtimes = []string{"runc"} }, LevelCaution, "kernel"},
