@@ -25,7 +25,7 @@ func TestConformanceGVisor(t *testing.T) {
 	requireEngine(t)
 	testenv.Runtime(t, "runsc")
 	sandboxtest.Conformance(t, newEngine, sandboxtest.Options{
-		Image: testImage, Runtime: "runsc", OwnKernel: true, Overlay: true,
+		Image: testImage, Runtime: "runsc", OwnKernel: true, Overlay: true, Third: 1,
 	})
 }
 

@@ -26,6 +26,10 @@ type Options struct {
 	OwnKernel bool
 	// Overlay says that the engine can mount overlays of local directories.
 	Overlay bool
+	// Third, 1 to 3, is the third of the tests that this engine runs where not
+	// every case is wanted: for engines that differ from one that runs them all
+	// by the runtime only. 0 is every test.
+	Third int
 	// PlainPaths says that the engine refuses paths with a comma in them.
 	PlainPaths bool
 }
