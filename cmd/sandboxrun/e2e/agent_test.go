@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"sandboxrun/agents/scripted/modelserver"
+	"sandboxrun/internal/testenv"
 	"sandboxrun/runner/document"
 	"sandboxrun/runner/journal"
 	"sandboxrun/schemas/closed"
@@ -104,23 +105,24 @@ func TestModelServerFailuresHaveTheirCode(t *testing.T) {
 	fault := func(status int, kind string) modelserver.Step {
 		return modelserver.Step{Fault: &modelserver.Fault{Status: status, Type: kind, Message: "scripted"}, Times: -1}
 	}
-	cases := map[string]struct {
+	// That each failure of a provider is told from the others is shown without a whole run, for every agent.
+	for _, c := range testenv.Sample(t, []struct {
+		name    string
 		steps   []modelserver.Step
 		seconds int
 		code    string
 		exit    int
 	}{
-		"401":                 {[]modelserver.Step{fault(401, "authentication_error")}, 90, "agent_auth", 4},
-		"429 without end":     {[]modelserver.Step{fault(429, "rate_limit_error")}, 120, "agent_quota", 4},
-		"500 without end":     {[]modelserver.Step{fault(500, "api_error")}, 120, "agent_failed", 4},
-		"cut without end":     {[]modelserver.Step{{Text: "this will be cut", Cut: true, Times: -1}}, 120, "agent_failed", 4},
-		"silent to the limit": {[]modelserver.Step{{Silent: true, Times: -1}}, 10, "runtime_limit", 6},
-	}
-	for name, c := range cases {
-		t.Run(name, func(t *testing.T) {
+		{"401", []modelserver.Step{fault(401, "authentication_error")}, 90, "agent_auth", 4},
+		{"429 without end", []modelserver.Step{fault(429, "rate_limit_error")}, 120, "agent_quota", 4},
+		{"silent to the limit", []modelserver.Step{{Silent: true, Times: -1}}, 10, "runtime_limit", 6},
+		{"500 without end", []modelserver.Step{fault(500, "api_error")}, 120, "agent_failed", 4},
+		{"cut without end", []modelserver.Step{{Text: "this will be cut", Cut: true, Times: -1}}, 120, "agent_failed", 4},
+	}, 2) {
+		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			rig, repo := newRig(t), newRepo(t, sample)
-			rig.model(modelserver.Scenario{Name: name, Steps: c.steps})
+			rig.model(modelserver.Scenario{Name: c.name, Steps: c.steps})
 			task := agentTask(repo)
 			task["max_runtime_seconds"] = c.seconds
 			res, o := rig.execute(task)

@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -13,11 +14,46 @@ import (
 	"sandboxrun/runner/document"
 )
 
-// sampledAgents runs test for each registered agent, or for a sample of n of them
-// where not every case is wanted.
-func sampledAgents(t *testing.T, n int, test func(t *testing.T, info agents.Info, k kit.Kit)) {
+// agentShares is how many agents each test takes where not every case is wanted.
+// Each goes on in the list of agents where the one before ended, so that together
+// they make a whole run with every agent.
+var agentShares = []struct {
+	test string
+	n    int
+}{
+	{"TestEveryAgentMendsARepository", 4}, {"TestEveryAgentMendsARepositoryUnderGVisor", 2}, {"TestEveryAgentOnlyPlansInPLAN", 2},
+	{"TestEveryAgentRemembersInANewBox", 2}, {"TestEveryAgentsRequestTimesOut", 2},
+}
+
+func TestTheSharesOfAgentsAreAllAgents(t *testing.T) {
+	t.Parallel()
+	n := 0
+	for _, s := range agentShares {
+		n += s.n
+	}
+	if all := len(agents.All()); n < all {
+		t.Errorf("the tests take %d of %d agents: let one of them take more", n, all)
+	}
+}
+
+// sampledAgents runs test for each registered agent, or for the test's share of
+// them where not every case is wanted.
+func sampledAgents(t *testing.T, test func(t *testing.T, info agents.Info, k kit.Kit)) {
 	t.Helper()
-	for _, a := range testenv.Sample(t, agents.All(), n) {
+	all := agents.All()
+	from, n := 0, 0
+	for _, s := range agentShares {
+		if from, n = from+n, s.n; s.test == t.Name() {
+			break
+		}
+	}
+	from %= len(all)
+	all = slices.Concat(all[from:], all[:from])
+	if !testenv.All() && n < len(all) {
+		t.Logf("sample: %d of %d agents; \"make test-all\" runs every one", n, len(all))
+		all = all[:n]
+	}
+	for _, a := range all {
 		info := a.Info()
 		t.Run(info.Name, func(t *testing.T) {
 			t.Parallel()
@@ -106,7 +142,7 @@ func mendWith(t *testing.T, name string, k kit.Kit, change func(task map[string]
 
 func TestEveryAgentMendsARepository(t *testing.T) {
 	t.Parallel()
-	sampledAgents(t, len(agents.All()), func(t *testing.T, info agents.Info, k kit.Kit) {
+	sampledAgents(t, func(t *testing.T, info agents.Info, k kit.Kit) {
 		res := mendWith(t, info.Name, k, nil)
 		if res.Agent.Usage.OutputTokens == 0 {
 			t.Errorf("usage %+v", res.Agent.Usage)
@@ -120,7 +156,7 @@ func TestEveryAgentMendsARepository(t *testing.T) {
 func TestEveryAgentMendsARepositoryUnderGVisor(t *testing.T) {
 	t.Parallel()
 	testenv.Runtime(t, "runsc")
-	sampledAgents(t, 2, func(t *testing.T, info agents.Info, k kit.Kit) {
+	sampledAgents(t, func(t *testing.T, info agents.Info, k kit.Kit) {
 		res := mendWith(t, info.Name, k, func(task map[string]any) {
 			task["box"] = map[string]any{"runtime": "runsc"}
 			task["max_runtime_seconds"] = 170
@@ -155,7 +191,7 @@ func TestClaudeMendsARepositoryThroughTheRouter(t *testing.T) {
 
 func TestEveryAgentOnlyPlansInPLAN(t *testing.T) {
 	t.Parallel()
-	sampledAgents(t, 3, func(t *testing.T, info agents.Info, k kit.Kit) {
+	sampledAgents(t, func(t *testing.T, info agents.Info, k kit.Kit) {
 		rig, repo := newRig(t), newRepo(t, sample)
 		rig.models(modelserver.Scenario{Name: "plan", Steps: []modelserver.Step{
 			{Tools: []modelserver.ToolUse{k.Write("NOTES.md", "# Notes\n")}},
@@ -180,7 +216,7 @@ func TestEveryAgentOnlyPlansInPLAN(t *testing.T) {
 
 func TestEveryAgentRemembersInANewBox(t *testing.T) {
 	t.Parallel()
-	sampledAgents(t, 3, func(t *testing.T, info agents.Info, k kit.Kit) {
+	sampledAgents(t, func(t *testing.T, info agents.Info, k kit.Kit) {
 		const word = "marmalade-4711"
 		rig, repo := newRig(t), newRepo(t, sample)
 		srv := rig.models(modelserver.Scenario{Name: "remember", Steps: []modelserver.Step{

@@ -223,7 +223,7 @@ func TestRulesOfTheTaskDecideFirst(t *testing.T) {
 // Every agent's request is denied when nobody decides in time, and its turn ends.
 func TestEveryAgentsRequestTimesOut(t *testing.T) {
 	t.Parallel()
-	sampledAgents(t, 3, func(t *testing.T, info agents.Info, k kit.Kit) {
+	sampledAgents(t, func(t *testing.T, info agents.Info, k kit.Kit) {
 		rig, repo := newRig(t), newRepo(t, sample)
 		rig.models(modelserver.Scenario{Name: "ask", Steps: []modelserver.Step{
 			{Tools: []modelserver.ToolUse{k.Write("NOTES.md", "notes\n")}}, {Text: "Nobody answered."}, {Text: "Nobody answered."},
