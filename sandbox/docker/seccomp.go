@@ -41,7 +41,7 @@ func resolveSeccomp() (text, hash string) {
 			kept = append(kept, rule)
 		}
 	}
-	kept = append(append(kept, socketRules()...), limitRules()...)
+	kept = slices.Concat(kept, socketRules(), limitRules(), hugePageRules())
 	profile.Syscalls = kept
 	// Programs of the processor's other word sizes come to the kernel by another
 	// door, where arguments cannot be filtered: sockets of any family, and code
@@ -60,22 +60,63 @@ func resolveSeccomp() (text, hash string) {
 // filteredCalls are those that our own rules allow with some arguments only.
 // Moby's rules for sockets name what is forbidden; ours name what is allowed. With
 // socketcall, the way of 32-bit programs before Linux 4.3, a filter cannot see the
-// address family at all.
-var filteredCalls = []string{"socket", "socketcall", "prlimit64"}
+// arguments at all.
+var filteredCalls = []string{"socket", "socketpair", "socketcall", "prlimit64", "mmap", "memfd_create", "shmget"}
 
-// socketFamilies are all a program in a box may use: each other family is one
-// more part of the kernel within an attacker's reach.
-var socketFamilies = []uint64{unix.AF_UNIX, unix.AF_INET, unix.AF_INET6, unix.AF_NETLINK}
+// sockets are all that a program in a box may make: each other family, type and
+// protocol is one more part of the kernel within an attacker's reach. Of the
+// internet families that leaves TCP and UDP, of netlink the protocol by which
+// programs list addresses and routes. A zero protocol is the usual one of the type.
+var sockets = []struct {
+	family, kind uint64 // kind 0 is every type
+	protocols    []uint64
+}{
+	{unix.AF_UNIX, 0, nil},
+	{unix.AF_INET, unix.SOCK_STREAM, []uint64{0, unix.IPPROTO_TCP}},
+	{unix.AF_INET, unix.SOCK_DGRAM, []uint64{0, unix.IPPROTO_UDP}},
+	{unix.AF_INET6, unix.SOCK_STREAM, []uint64{0, unix.IPPROTO_TCP}},
+	{unix.AF_INET6, unix.SOCK_DGRAM, []uint64{0, unix.IPPROTO_UDP}},
+	{unix.AF_NETLINK, 0, []uint64{unix.NETLINK_ROUTE}},
+}
+
+// socketType is the part of a socket's type that is not a flag.
+const socketType = 0xf
 
 func socketRules() []*seccomp.Syscall {
-	var rules []*seccomp.Syscall
-	for _, family := range socketFamilies {
-		rules = append(rules, &seccomp.Syscall{LinuxSyscall: specs.LinuxSyscall{
-			Names: []string{"socket"}, Action: specs.ActAllow,
-			Args: []specs.LinuxSeccompArg{{Index: 0, Value: family, Op: specs.OpEqualTo}},
-		}})
+	equal := func(index uint, value uint64) specs.LinuxSeccompArg {
+		return specs.LinuxSeccompArg{Index: index, Value: value, Op: specs.OpEqualTo}
+	}
+	rules := []*seccomp.Syscall{allow("socketpair", equal(0, unix.AF_UNIX))}
+	for _, s := range sockets {
+		args := []specs.LinuxSeccompArg{equal(0, s.family)}
+		if s.kind != 0 {
+			args = append(args, specs.LinuxSeccompArg{Index: 1, Value: socketType, ValueTwo: s.kind, Op: specs.OpMaskedEqual})
+		}
+		if s.protocols == nil {
+			rules = append(rules, allow("socket", args...))
+		}
+		for _, p := range s.protocols {
+			rules = append(rules, allow("socket", append(slices.Clone(args), equal(2, p))...))
+		}
 	}
 	return rules
+}
+
+// allow allows a call whose arguments are all as given.
+func allow(name string, args ...specs.LinuxSeccompArg) *seccomp.Syscall {
+	return &seccomp.Syscall{LinuxSyscall: specs.LinuxSyscall{Names: []string{name}, Action: specs.ActAllow, Args: args}}
+}
+
+// hugePageRules allow memory of ordinary pages. Huge pages that the host has set
+// aside are a pool of their own, which no limit of a box's memory counts.
+func hugePageRules() []*seccomp.Syscall {
+	without := func(name string, flags uint, huge uint64) *seccomp.Syscall {
+		return allow(name, specs.LinuxSeccompArg{Index: flags, Value: huge, ValueTwo: 0, Op: specs.OpMaskedEqual})
+	}
+	const shmHuge = 0o4000 // SHM_HUGETLB
+	return []*seccomp.Syscall{
+		without("mmap", 3, unix.MAP_HUGETLB), without("memfd_create", 1, unix.MFD_HUGETLB), without("shmget", 2, shmHuge),
+	}
 }
 
 // limitRules let a process set its own limits and read those of others. Programs
@@ -85,10 +126,7 @@ func limitRules() []*seccomp.Syscall {
 	const process, newLimit = 0, 2 // arguments of prlimit(2)
 	var rules []*seccomp.Syscall
 	for _, zero := range []uint{process, newLimit} {
-		rules = append(rules, &seccomp.Syscall{LinuxSyscall: specs.LinuxSyscall{
-			Names: []string{"prlimit64"}, Action: specs.ActAllow,
-			Args: []specs.LinuxSeccompArg{{Index: zero, Value: 0, Op: specs.OpEqualTo}},
-		}})
+		rules = append(rules, allow("prlimit64", specs.LinuxSeccompArg{Index: zero, Value: 0, Op: specs.OpEqualTo}))
 	}
 	return rules
 }

@@ -68,21 +68,45 @@ func public(a netip.Addr) bool {
 	return true
 }
 
+// siteBits is the length of the prefix that a network of people or of an office
+// commonly gets of the public IPv6 internet (RIPE-690). Its machines have public
+// addresses and no translation before them, so services meant for the network
+// listen there.
+const siteBits = 56
+
 // reachable says whether the box may be connected to a: a public address that
-// is not one of this host's own, behind which services meant for the host and
-// its network listen.
+// is neither one of this host's own nor in the IPv6 network around it.
 func reachable(a netip.Addr) (bool, error) {
 	if !public(a) {
 		return false, nil
 	}
-	own, err := net.InterfaceAddrs()
+	addrs, err := net.InterfaceAddrs()
 	if err != nil {
 		return false, err
 	}
-	for _, o := range own {
-		if p, err := netip.ParsePrefix(o.String()); err == nil && p.Addr().Unmap() == a.Unmap() {
-			return false, nil
+	var own []netip.Prefix
+	for _, o := range addrs {
+		if p, err := netip.ParsePrefix(o.String()); err == nil {
+			own = append(own, p)
 		}
 	}
-	return true, nil
+	return !near(own, a.Unmap()), nil
+}
+
+// near says whether a is one of a host's own addresses, or in the network that
+// one of its public IPv6 addresses belongs to.
+func near(own []netip.Prefix, a netip.Addr) bool {
+	for _, p := range own {
+		host := p.Addr().Unmap()
+		if host == a {
+			return true
+		}
+		if !host.Is6() || !public(host) {
+			continue
+		}
+		if site, err := host.Prefix(min(p.Bits(), siteBits)); err == nil && site.Contains(a) {
+			return true
+		}
+	}
+	return false
 }

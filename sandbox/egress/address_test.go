@@ -50,6 +50,20 @@ func TestThisHostsOwnAddressesAreNotReachable(t *testing.T) {
 	}
 }
 
+func TestTheIPv6NetworkAroundTheHostIsNotReachable(t *testing.T) {
+	t.Parallel()
+	own := prefixes("2a00:1450:4001:8ff::17/64", "198.41.0.4/24", "fd00::5/8", "fe80::1/64", "2606:4700::1111/128", "2a02:908::1/32")
+	for address, want := range map[string]bool{
+		"2a00:1450:4001:8ff::17": true, "2a00:1450:4001:8ff::1": true, "2a00:1450:4001:8aa::1": true, "2a00:1450:4001:900::1": false,
+		"198.41.0.4": true, "198.41.0.5": false, "2606:4700::2222": true, "2606:4700:0:100::1": false, "2a02:908:ffff::1": true, "2a02:909::1": false,
+		"8.8.8.8": false,
+	} {
+		if got := near(own, netip.MustParseAddr(address)); got != want {
+			t.Errorf("%s: near %v, want %v", address, got, want)
+		}
+	}
+}
+
 func TestDialerConnectsOnlyToCheckedAddresses(t *testing.T) {
 	t.Parallel()
 	d := guardedDialer{resolver: names{

@@ -41,6 +41,19 @@ number 430 430; call fsopen`).NaiveFlags("--security-opt", "seccomp=unconfined")
 for family in 17 38 40 31 29 44 15 30 21; do # packet alg vsock bluetooth can xdp key tipc rds
 	perl -MSocket -e 'socket(my $s, $ARGV[0], $_, 0) and print "GOT family $ARGV[0]\n" and exit for 1, 2, 3, 5' $family
 done`),
+		attack.Scripted("C29", attack.Container, "open sockets of unusual protocols within the usual families", `
+socket() { perl -MSocket -e 'my ($f, $t, $p) = @ARGV; socket(my $s, $f, $t, $p) and print "GOT protocol $p of family $f\n"' $1 $2 $3; }
+socket 2 1 262; socket 2 5 132; socket 2 1 132; socket 2 6 33; socket 2 2 136; socket 2 2 1; socket 10 2 58 # mptcp sctp dccp udplite ping
+for p in 2 4 5 6 9 11 12 15 16 18 20 21; do socket 16 3 $p; done # netlink beyond routes
+perl -MSocket -e 'socketpair(my $a, my $b, 30, 5, 0) and print "GOT a pair of family 30\n"' # tipc
+true`).InSentry("protocol"),
+		attack.Scripted("C30", attack.Container, "take huge pages, which no limit of the box counts", callNumber+`
+huge() { perl -e 'my ($name, $n, @args) = @ARGV; my $path = "huge"; $args[0] = $path if $name eq "memfd";
+	my $r = syscall($n + 0, map { /^-?\d+$/ ? int : $_ } @args); print "GOT $name\n" if $r >= 0 || $! == 12' "$1" "$NUMBER" "$2" "$3" "$4" "$5" 0 0; }
+number 319 279; huge memfd 0 4 0 0
+number 9 222; huge mmap 0 2097152 3 262178
+number 29 194; huge shmget 0 2097152 2432 0
+true`).InSentry("mmap", "shmget"),
 		attack.Scripted("C06", attack.Container, "make the working directory of later commands another", `
 cd /; mv $ROOT /elsewhere 2>/dev/null && echo GOT it moved away
 rmdir $ROOT 2>/dev/null && echo GOT it removed
