@@ -117,18 +117,6 @@ func TestBadParametersAreRefusedWithTheirPointer(t *testing.T) {
 	}
 }
 
-func TestEveryKindExplainsItself(t *testing.T) {
-	t.Parallel()
-	if len(check.Kinds()) == 0 {
-		t.Fatal("no kind is registered")
-	}
-	for _, k := range check.Kinds() {
-		if check.Help(k) == "" {
-			t.Errorf("%s has no help", k)
-		}
-	}
-}
-
 func TestVerdictsStayShortHoweverMuchChanged(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat("x", 3000)

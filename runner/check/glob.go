@@ -1,7 +1,6 @@
 package check
 
 import (
-	"fmt"
 	"path"
 	"strings"
 	"unicode"
@@ -31,23 +30,6 @@ func ValidGlob(pattern string) string {
 // globs is a list of valid patterns. A pattern without wildcards names a path
 // and everything below it.
 type globs []string
-
-// parseGlobs checks every pattern; base is the JSON pointer of the list.
-func parseGlobs(base string, patterns []string) (globs, error) {
-	var bad ParamError
-	if len(patterns) == 0 {
-		bad = append(bad, Problem{Path: base, Message: "must name at least one glob"})
-	}
-	for i, p := range patterns {
-		if why := ValidGlob(p); why != "" {
-			bad = append(bad, Problem{Path: fmt.Sprintf("%s/%d", base, i), Message: why})
-		}
-	}
-	if bad != nil {
-		return nil, &bad
-	}
-	return patterns, nil
-}
 
 // permit matches exactly: what is allowed must be spelled as it was allowed.
 func (g globs) permit(name string) bool {

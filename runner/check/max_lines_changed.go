@@ -2,25 +2,18 @@ package check
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 )
 
 func init() {
-	register("max_lines_changed", "at most max lines added and deleted together", parseMaxLines)
+	register(Kind{
+		Name: "max_lines_changed", Help: "At most that many lines are added and deleted, both together.", Params: []Param{maxParam},
+	}, func(v values) Check { return maxLinesChanged(v.integer(maxParam.Name)) })
 }
 
 // maxLinesChanged bounds additions plus deletions. Binary files have no lines:
 // with one among the changes, a number within the bound proves nothing.
 type maxLinesChanged int64
-
-func parseMaxLines(params json.RawMessage) (Check, error) {
-	n, err := decodeMax(params)
-	if err != nil {
-		return nil, err
-	}
-	return maxLinesChanged(n), nil
-}
 
 func (c maxLinesChanged) Check(_ context.Context, e Evidence) (Verdict, error) {
 	var lines int64

@@ -2,27 +2,18 @@ package check
 
 import (
 	"context"
-	"encoding/json"
 
 	"sandboxrun/gitdiff/change"
 )
 
 func init() {
-	register("no_deleted_files", "no file of the base is gone; a renamed file is gone from its old path", parseNoDeleted)
+	register(Kind{
+		Name: "no_deleted_files", Help: "No file of the base is gone; a renamed file is gone from its old path.",
+	}, func(values) Check { return noDeletedFiles{} })
 }
 
 // noDeletedFiles passes when every path of the base still exists.
 type noDeletedFiles struct{}
-
-func parseNoDeleted(params json.RawMessage) (Check, error) {
-	var p struct {
-		Kind string `json:"kind"`
-	}
-	if err := decode(params, &p); err != nil {
-		return nil, err
-	}
-	return noDeletedFiles{}, nil
-}
 
 func (noDeletedFiles) Check(_ context.Context, e Evidence) (Verdict, error) {
 	var gone []string

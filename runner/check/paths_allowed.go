@@ -1,38 +1,18 @@
 package check
 
-import (
-	"context"
-	"encoding/json"
-)
+import "context"
 
 func init() {
-	register("paths_allowed", "every changed path matches one of the globs in paths", parsePathsAllowed)
+	register(Kind{
+		Name: "paths_allowed", Help: "Every changed path matches one of the globs.", Params: []Param{pathsParam},
+	}, func(v values) Check { return pathsAllowed{v.globs(pathsParam.Name)} })
 }
+
+// pathsParam is the parameter of the kinds that take globs.
+var pathsParam = Param{Name: "paths", Help: "Globs relative to the root of the repository.", Type: Globs, Required: true, Min: 1, Max: 500}
 
 // pathsAllowed passes when nothing outside its globs changed.
 type pathsAllowed struct{ globs globs }
-
-// pathParams are the parameters of the kinds that take globs.
-type pathParams struct {
-	Kind  string   `json:"kind"`
-	Paths []string `json:"paths"`
-}
-
-func parsePathsAllowed(params json.RawMessage) (Check, error) {
-	g, err := decodeGlobs(params)
-	if err != nil {
-		return nil, err
-	}
-	return pathsAllowed{g}, nil
-}
-
-func decodeGlobs(params json.RawMessage) (globs, error) {
-	var p pathParams
-	if err := decode(params, &p); err != nil {
-		return nil, err
-	}
-	return parseGlobs("/paths", p.Paths)
-}
 
 func (c pathsAllowed) Check(_ context.Context, e Evidence) (Verdict, error) {
 	var outside []string

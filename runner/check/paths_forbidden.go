@@ -1,26 +1,19 @@
 package check
 
-import (
-	"context"
-	"encoding/json"
-)
+import "context"
 
 func init() {
-	register("paths_forbidden", "no changed path matches one of the globs in paths", parsePathsForbidden)
+	register(Kind{
+		Name:   "paths_forbidden",
+		Help:   "No changed path matches one of the globs. A name of a directory covers everything below it; letter case does not matter.",
+		Params: []Param{pathsParam},
+	}, func(v values) Check { return pathsForbidden{v.globs(pathsParam.Name), "changed forbidden paths"} })
 }
 
 // pathsForbidden fails when something inside its globs changed.
 type pathsForbidden struct {
 	globs globs
 	what  string // beginning of the evidence
-}
-
-func parsePathsForbidden(params json.RawMessage) (Check, error) {
-	g, err := decodeGlobs(params)
-	if err != nil {
-		return nil, err
-	}
-	return pathsForbidden{g, "changed forbidden paths"}, nil
 }
 
 func (c pathsForbidden) Check(_ context.Context, e Evidence) (Verdict, error) {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -176,6 +177,34 @@ func TestDecodeNamesTheFieldThatWasMeant(t *testing.T) {
 		{Path: "/instructions", Message: "is required unless execution_mode is command"},
 	}
 	if diff := cmp.Diff(want, inputDetails(t, err)); diff != "" {
+		t.Errorf("details (-want +got):\n%s", diff)
+	}
+}
+
+func TestDecodeNamesWhatIsWrongWithAConstraint(t *testing.T) {
+	t.Parallel()
+	_, err := Decode([]byte(`{"objective":"o","instructions":"i","context":{"repo_root":"/r"},"constraints":[
+	  {"kind":"max_files_changed","max":1,"paths":["a"]}, {"kind":"no_deleted_files","max":1}, {"kind":"paths_allowed"},
+	  {"kind":"paths_forbidden","Paths":["a"]}, {"kind":"max_lines_changed","max":"3"}, {"kind":"paths_allowed","paths":["a","/b",""]},
+	  {"kind":"nope","paths":["a"],"more":1}, {"max":1}, {"kind":"max_files_changed","max":2.0}, {"kind":"max_files_changed","pa/th":1}]}`))
+	want := []Detail{
+		{Path: "/constraints/0/paths", Message: `max_files_changed has no parameter "paths" (it has: max)`},
+		{Path: "/constraints/1/max", Message: `no_deleted_files has no parameter "max", and no other`},
+		{Path: "/constraints/2/paths", Message: "is required"},
+		{Path: "/constraints/3/Paths", Message: `unknown field; keys are case-sensitive, is "paths" meant?`},
+		{Path: "/constraints/3/paths", Message: "is required"},
+		{Path: "/constraints/4/max", Message: "must be an integer, not a string"},
+		{Path: "/constraints/5/paths/1", Message: "must be relative to the root of the repository"},
+		{Path: "/constraints/5/paths/2", Message: "must have at least 1 characters"},
+		{Path: "/constraints/6/kind", Message: "must be one of max_files_changed, max_lines_changed, no_deleted_files, paths_allowed, paths_forbidden"},
+		{Path: "/constraints/6/more", Message: "unknown field"},
+		{Path: "/constraints/7/kind", Message: "is required"},
+		{Path: "/constraints/9/max", Message: "is required"},
+		{Path: "/constraints/9/pa~1th", Message: `max_files_changed has no parameter "pa/th" (it has: max)`},
+	}
+	got := inputDetails(t, err)
+	slices.SortFunc(got, func(a, b Detail) int { return strings.Compare(a.Path, b.Path) })
+	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("details (-want +got):\n%s", diff)
 	}
 }

@@ -12,15 +12,16 @@ import (
 	"golang.org/x/text/language"
 	"golang.org/x/text/message"
 
+	"sandboxrun/runner/check"
 	"sandboxrun/schemas"
 )
 
 // schemaProblems turns the tree of a validation error into problems, one per
-// leaf and field, and returns the pointers of the values to blame. known maps
-// folded field names of the schema to their spelling.
-func schemaProblems(e *jsonschema.ValidationError, known map[string]string, p *Problems) (cut []string) {
+// leaf and field, and returns the pointers of the values to blame. tree is what
+// was validated; known maps folded field names of the schema to their spelling.
+func schemaProblems(e *jsonschema.ValidationError, tree any, known map[string]string, p *Problems) (cut []string) {
 	for _, c := range e.Causes {
-		cut = append(cut, schemaProblems(c, known, p)...)
+		cut = append(cut, schemaProblems(c, tree, known, p)...)
 	}
 	if len(e.Causes) > 0 {
 		return cut
@@ -36,19 +37,32 @@ func schemaProblems(e *jsonschema.ValidationError, known map[string]string, p *P
 		}
 		return nil // nothing is there to be cut
 	case *kind.AdditionalProperties:
+		object := tree
+		for _, tok := range e.InstanceLocation {
+			object = child(object, tok)
+		}
 		for _, name := range k.Properties {
 			sub := string(at.AppendToken(name))
 			cut = append(cut, sub)
-			if right, ok := known[foldKey(name)]; ok && right != name {
-				p.Add(sub, "unknown field; keys are case-sensitive, is %q meant?", right)
-			} else {
-				p.Add(sub, "unknown field")
-			}
+			p.Add(sub, "%s", unknownField(name, object, known))
 		}
 		return cut
 	}
 	p.Add(string(at), "%s", schemaReason(e.ErrorKind))
 	return append(cut, string(at))
+}
+
+// unknownField says what is wrong with a field that its object may not have.
+func unknownField(name string, object any, known map[string]string) string {
+	if right, ok := known[foldKey(name)]; ok && right != name {
+		return fmt.Sprintf("unknown field; keys are case-sensitive, is %q meant?", right)
+	}
+	for _, k := range check.Kinds() {
+		if child(object, "kind") == k.Name {
+			return k.NoParam(name)
+		}
+	}
+	return "unknown field"
 }
 
 // schemaReason says what is wrong without repeating the caller's value.
