@@ -8,8 +8,8 @@ import (
 	"sandboxrun/sandbox/docker"
 )
 
-// BenchmarkBox is a whole box: open, one command, close. BenchmarkDockerRun is
-// what to read it beside; only the ratio of one run means anything.
+// BenchmarkBox times a whole box: open, one command, close. Compare it with BenchmarkDockerRun of the same run; only
+// the ratio means anything.
 func BenchmarkBox(b *testing.B) {
 	requireEngine(b)
 	e := openEngine(b, docker.Config{})
@@ -28,7 +28,7 @@ func BenchmarkBox(b *testing.B) {
 	}
 }
 
-// BenchmarkDockerRun is the engine's own client doing the least it can.
+// BenchmarkDockerRun times the same with the engine's own client.
 func BenchmarkDockerRun(b *testing.B) {
 	requireEngine(b)
 	for b.Loop() {
@@ -38,7 +38,7 @@ func BenchmarkDockerRun(b *testing.B) {
 	}
 }
 
-// BenchmarkExec is one command in a box that is open.
+// BenchmarkExec times one command in an open box.
 func BenchmarkExec(b *testing.B) {
 	requireEngine(b)
 	box, err := openEngine(b, docker.Config{}).Open(b.Context(), testSpec(b))

@@ -10,9 +10,8 @@ import (
 	"sandboxrun/sandbox/docker/stream"
 )
 
-// box is one running container. It ends once, with the first cause: Close, a
-// limit, the end of a context given to Exec, the loss of the engine, or the end
-// of its main process. The end of life removes the container.
+// box is one running container. It ends once, with the first cause: Close, a limit, the end of a context given to
+// Exec, the loss of the engine, or the end of its main process. The end of life removes the container.
 type box struct {
 	engine  *Engine
 	spec    sandbox.Spec
@@ -26,9 +25,9 @@ type box struct {
 	container string // id, or the name while the id is not known
 	volume    string // "" without an overlay
 	removal   sync.Mutex
-	tried     bool // to remove, with or without success
+	tried     bool // removal was attempted, with or without success
 	removed   bool
-	built     chan struct{} // closed when Open is done: nothing new comes into being
+	built     chan struct{} // closed when Open is done: it creates nothing any more
 	attempted chan struct{} // closed after the first attempt to remove
 
 	guest    *guest
@@ -66,21 +65,20 @@ func newBox(ctx context.Context, e *Engine, s sandbox.Spec, img image) *box {
 		<-b.built
 		b.guest.abandon()
 		defer close(b.attempted)
-		// A failure shows in Close, which tries again.
+		// Close returns the failure, after trying again.
 		_ = b.remove(base)
 	})
 	return b
 }
 
-// Details says what the engine made; see sandbox.Details.
+// Details describes the box as the engine made it; see sandbox.Details.
 func (b *box) Details() sandbox.BoxDetails {
 	d := b.details
 	d.OutputBytes = b.output.Passed()
 	return d
 }
 
-// Close removes the box; see sandbox.Sandbox. The end of ctx does not shorten
-// it: removal has time limits of its own.
+// Close removes the box; see sandbox.Sandbox. The end of ctx does not shorten it: removal has time limits of its own.
 func (b *box) Close(ctx context.Context) error {
 	b.end(sandbox.ErrClosed)
 	<-b.attempted

@@ -14,8 +14,7 @@ import (
 )
 
 const (
-	// maxBuildLine bounds one message of a build; the engine's own chunks
-	// are far smaller.
+	// maxBuildLine bounds one message of a build; the engine's own chunks are far smaller.
 	maxBuildLine = 1 << 20
 	// buildTail is how many last lines of output a BuildError shows.
 	buildTail = 20
@@ -39,9 +38,8 @@ func (e *BuildError) Error() string {
 	return text
 }
 
-// BuildImage builds a tar archive with a Dockerfile at its root by the
-// engine's classic builder, which every supported engine has, and tags the
-// result. Progress is written as plain lines. A failing step is a *BuildError.
+// BuildImage builds a tar archive with a Dockerfile at its root by the engine's classic builder, which every supported
+// engine has, and tags the result. Progress is written as plain lines. A failing step is a *BuildError.
 func (e *Engine) BuildImage(ctx context.Context, tarContext io.Reader, tag string, buildArgs, labels map[string]string, progress io.Writer) error {
 	if err := e.ready(ctx); err != nil {
 		return err
@@ -78,8 +76,8 @@ type buildMessage struct {
 	Result   any    `json:"aux"` // the image's id, when it is complete
 }
 
-// follow copies the builder's messages to progress until it ends. An image is
-// only there when it said so: a stream that just stops is an error.
+// follow copies the builder's messages to progress until the stream ends. Only a message with the image's id means
+// success: a stream that just stops is an error.
 func follow(body io.Reader, progress io.Writer) error {
 	lines := bufio.NewScanner(body)
 	lines.Buffer(nil, maxBuildLine)
@@ -105,16 +103,15 @@ func follow(body io.Reader, progress io.Writer) error {
 		return err
 	}
 	if !done {
-		return errors.Join(io.ErrUnexpectedEOF, &BuildError{Step: out.step, Reason: "the engine stopped talking before the image was complete", Tail: out.tail})
+		return errors.Join(io.ErrUnexpectedEOF, &BuildError{Step: out.step, Reason: "the engine closed the stream before the image was complete", Tail: out.tail})
 	}
 	return nil
 }
 
-// buildOutput passes on the output of a build in lines and keeps what a
-// BuildError shows.
+// buildOutput writes the output of a build in lines and keeps what a BuildError shows.
 type buildOutput struct {
 	progress io.Writer
-	partial  bytes.Buffer // a line whose end is not there yet
+	partial  bytes.Buffer // an incomplete line
 	step     string
 	tail     []string
 }

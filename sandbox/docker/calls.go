@@ -18,27 +18,26 @@ import (
 	"sandboxrun/sandbox"
 )
 
-// Timeouts bounds what the engine may take. A zero field takes its default.
+// Timeouts bounds the engine's calls. A zero field takes its default.
 type Timeouts struct {
-	Call     time.Duration // one short question or order
+	Call     time.Duration // one short call
 	Create   time.Duration // creating a container or a volume
 	Start    time.Duration // starting a container, mounts included
 	Remove   time.Duration // one attempt to remove a container or a volume
 	Teardown time.Duration // all attempts together
-	Retry    time.Duration // all attempts together where earlier ones, or the engine, failed
+	Retry    time.Duration // all attempts together after earlier ones, or the engine, failed
 	Build    time.Duration // building an image
-	Ping     time.Duration // one sign of life while a box is open
+	Ping     time.Duration // one ping while a box is open
 	PingGap  time.Duration // pause between two of them
-	Linger   time.Duration // silence after which a finished exec is left by its stream
+	Linger   time.Duration // silence after which the stream of a finished exec is closed
 }
 
-// haste divides the time limits of a program that tests link to meet engines
-// that fail (-ldflags "-X sandboxrun/sandbox/docker.haste=5"). Nothing else sets
-// it.
+// haste divides the time limits of programs that tests link to meet failing engines (-ldflags "-X
+// sandboxrun/sandbox/docker.haste=5"). Nothing else sets it.
 var haste = "1"
 
-// DefaultTimeouts are generous for a busy machine, except Ping: two missed in
-// a row mean that the engine is lost, about 14 seconds after it was.
+// DefaultTimeouts are generous for a busy machine, except Ping: two missed in a row mean that the engine is lost,
+// which is noticed after about 14 seconds.
 func DefaultTimeouts() Timeouts {
 	n, _ := strconv.Atoi(haste)
 	n = max(n, 1)
@@ -81,9 +80,8 @@ type lateError struct {
 
 func (e *lateError) Error() string { return fmt.Sprintf("no answer to %s in %s", e.op, e.after) }
 
-// ask puts one question to the engine with a deadline of its own. Its errors
-// are: the cause of ctx when that ended, *sandbox.UnavailableError when the
-// engine is late or gone, else the engine's answer wrapped with op.
+// ask makes one call to the engine with a deadline of its own. Its errors are: the cause of ctx when that ended,
+// *sandbox.UnavailableError when the engine is late or gone, else the engine's answer wrapped with op.
 func ask[T any](ctx context.Context, e *Engine, op string, limit time.Duration, question func(context.Context) (T, error)) (T, error) {
 	limited, cancel := context.WithTimeoutCause(ctx, limit, &lateError{op, limit})
 	defer cancel()
@@ -101,7 +99,7 @@ func ask[T any](ctx context.Context, e *Engine, op string, limit time.Duration, 
 	return none, e.explain(op, err)
 }
 
-// order is ask for a call that answers with nothing.
+// order is ask for a call without a result.
 func order(ctx context.Context, e *Engine, op string, limit time.Duration, call func(context.Context) error) error {
 	_, err := ask(ctx, e, op, limit, func(ctx context.Context) (struct{}, error) {
 		return struct{}{}, call(ctx)
@@ -109,9 +107,8 @@ func order(ctx context.Context, e *Engine, op string, limit time.Duration, call 
 	return err
 }
 
-// explain tells an engine that cannot be reached from one that answered no, or
-// nonsense: the first becomes *sandbox.UnavailableError with a hint, the second
-// *sandbox.EngineError.
+// explain distinguishes an engine that cannot be reached from one that answered with an error or with nonsense: the
+// first becomes *sandbox.UnavailableError with a hint, the second *sandbox.EngineError.
 func (e *Engine) explain(op string, err error) error {
 	if _, known := errors.AsType[*sandbox.UnavailableError](err); known {
 		return fmt.Errorf("%s: %w", op, err)
@@ -136,13 +133,13 @@ func (e *Engine) hint(err error) string {
 	var late *lateError
 	switch {
 	case errors.As(err, &late):
-		return "the engine at " + host + " is reachable but does not answer: look at its log, then restart it"
+		return "the engine at " + host + " is reachable but does not answer: check its log, then restart it"
 	case errors.Is(err, fs.ErrPermission), strings.Contains(err.Error(), "permission denied"):
-		return "you may not use " + host + ": join the group that owns the socket (often docker), or set DOCKER_HOST to an engine of your own"
+		return "no permission to use " + host + ": join the group that owns the socket (often docker), or set DOCKER_HOST to an engine of your own"
 	default:
 		return "start the engine at " + host + " (for example: systemctl start docker), or set DOCKER_HOST to one that runs"
 	}
 }
 
-// errNothing is an answer of the engine in which nothing is said.
+// errNothing says that the engine's answer has no content.
 var errNothing = errors.New("the answer is empty")

@@ -42,8 +42,7 @@ func requireEngine(t testing.TB) sandbox.Info {
 
 func newEngine(t *testing.T) sandbox.Engine { return openEngine(t, docker.Config{}) }
 
-// openEngine makes an engine whose instance is the tests' own unless cfg names
-// another.
+// openEngine makes an engine of the tests' own instance unless cfg names another.
 func openEngine(t testing.TB, cfg docker.Config) *docker.Engine {
 	t.Helper()
 	if cfg.Dir == "" {

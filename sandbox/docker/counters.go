@@ -15,7 +15,7 @@ import (
 )
 
 const (
-	// counterGap is the pause between two looks at the kernel's counters.
+	// counterGap is the pause between two readings of the kernel's counters.
 	counterGap = 200 * time.Millisecond
 	// oomGrace is how long an engine may take to report an out-of-memory kill
 	// where the counters cannot be read.
@@ -23,18 +23,16 @@ const (
 	cgroupFS = "/sys/fs/cgroup"
 )
 
-// counters are the files in which the kernel counts what limits stopped. They
-// can be read only where runner and engine share a machine; elsewhere the
-// engine's out-of-memory event is all there is.
+// counters are the files in which the kernel counts what limits stopped. They are readable only where runner and
+// engine share a machine; elsewhere the engine's out-of-memory event is the only source.
 type counters struct {
 	pid          int           // of the main process, 0 when it is not on this machine
 	memory, pids string        // paths, "" when not readable
-	procs        string        // path of the list of the box's processes, "" likewise
-	located      chan struct{} // closed when it is known whether they are
+	procs        string        // path of the list of the box's processes, "" when not readable
+	located      chan struct{} // closed after the search for the files
 }
 
-// watchCounters finds the box's cgroup and looks at its counters until the box
-// ends.
+// watchCounters finds the box's cgroup and reads its counters until the box ends.
 func (b *box) watchCounters() {
 	b.work.Go(func() {
 		made, err := b.inspect(b.life)
@@ -52,8 +50,8 @@ func (b *box) watchCounters() {
 	})
 }
 
-// locate finds the files by the cgroup of the main process. The id must occur
-// in its path: with a remote engine the pid is somebody else's.
+// locate finds the files by the cgroup of the main process. The id must occur in its path: the pid of a remote engine
+// belongs to another process here.
 func (c *counters) locate(pid int, id string) {
 	if pid <= 0 {
 		return
@@ -82,7 +80,7 @@ func (c *counters) locate(pid int, id string) {
 		}
 		switch {
 		case controllers == "" && c.memory == "" && c.pids == "":
-			// On a mixed system this line is there too, without controllers.
+			// On a mixed system this line exists too, without controllers.
 			c.memory = readable(filepath.Join(cgroupFS, path, "memory.events"))
 			c.procs = readable(filepath.Join(cgroupFS, path, "cgroup.procs"))
 			c.pids = readable(filepath.Join(cgroupFS, path, "pids.events"))
@@ -109,7 +107,7 @@ func (c *counters) check(b *box) {
 		most := b.spec.Limits.PIDs
 		b.end(&sandbox.LimitError{
 			Limit: sandbox.LimitPIDs, Which: sandbox.MeasurePIDs, Allowed: most, Measured: most + 1,
-			Detail: fmt.Sprintf("more than %d processes and threads, asked for %d times", most, refused),
+			Detail: fmt.Sprintf("more than %d processes and threads; %d attempts refused", most, refused),
 		})
 	}
 }
@@ -133,8 +131,7 @@ func count(path, name string) int64 {
 	return 0
 }
 
-// awaitOOM gives the engine a moment to report that what just died by SIGKILL
-// ran out of memory.
+// awaitOOM gives the engine a moment to report that a process killed by SIGKILL ran out of memory.
 func (b *box) awaitOOM() {
 	grace, cancel := context.WithTimeout(b.life, oomGrace)
 	defer cancel()

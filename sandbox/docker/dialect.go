@@ -13,13 +13,13 @@ import (
 	"sandboxrun/sandbox/docker/stream"
 )
 
-// dialect is what differs between the services that answer the Engine API.
+// dialect is how the services that answer the Engine API differ.
 type dialect interface {
 	// fit completes a setting for boxes of a spec.
 	fit(at setting, s sandbox.Spec, about sandbox.Info) setting
-	// request rewrites a recipe into the service's words, asking for no less.
+	// request translates a recipe for the service, without weakening it.
 	request(e *Engine, r recipe, s sandbox.Spec, about sandbox.Info) (recipe, error)
-	// report rewrites what the service reports of a container into Docker's words.
+	// report translates the service's report of a container into Docker's form.
 	report(r recipe, img image, about sandbox.Info, made container.InspectResponse) (container.InspectResponse, error)
 	// prepare does what a created container needs before it is attached to.
 	prepare(ctx context.Context, b *box) error
@@ -36,7 +36,7 @@ func dialectOf(about sandbox.Info) dialect {
 	return dockerDialect{}
 }
 
-// dockerDialect is Docker's own engine: recipes and reports are in its words.
+// dockerDialect is Docker's own engine: recipes and reports have its form already.
 type dockerDialect struct{}
 
 func (dockerDialect) fit(at setting, s sandbox.Spec, about sandbox.Info) setting {
@@ -114,7 +114,7 @@ func (d podmanDialect) exec(ctx context.Context, e *Engine, id string) (containe
 	return d.api(e).Exec(ctx, id)
 }
 
-// verify inspects the box from inside, where the kernel says what it really is.
+// verify inspects the box from inside, where the kernel shows its real state.
 func (podmanDialect) verify(ctx context.Context, b *box, r recipe, about sandbox.Info) error {
 	limit := b.engine.timeouts.Start
 	ctx, cancel := context.WithTimeoutCause(ctx, limit, &lateError{"probe", limit})

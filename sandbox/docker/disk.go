@@ -15,27 +15,24 @@ import (
 )
 
 const (
-	// diskTick is the pause between two looks at the free space, which are cheap.
+	// diskTick is the pause between two checks of the free space, which are cheap.
 	diskTick = 100 * time.Millisecond
-	// diskRest is how many times its own duration a walk is followed by none,
-	// unless the filesystem loses so much space that the limit may be near.
+	// diskRest is the pause after a walk, as a multiple of the walk's duration, unless the filesystem loses so much
+	// space that the limit may be near.
 	diskRest = 10
-	// diskRestMax bounds that rest: with a walk it is less than two seconds, in
-	// trees that can be walked in one.
+	// diskRestMax bounds that pause: with a walk it is less than two seconds, in trees that can be walked in one.
 	diskRestMax = time.Second
-	// diskFailures is how many failed walks in a row are forgiven. A tree that
-	// cannot be measured cannot be limited.
+	// diskFailures is how many failed walks in a row are tolerated. A tree that cannot be measured cannot be limited.
 	diskFailures = 3
 )
 
-// disk watches how much the tree grows. The files of a box may be anywhere in
-// it, so its own directory is summed: the upper layer of an overlay, else all of
-// the tree. What is deleted but still open is in no directory; it is looked for
-// when the filesystem has lost more than the tree has gained.
+// disk watches how much the tree grows. A box may write anywhere in its tree, so all of its own directory is summed:
+// the upper layer of an overlay, else the whole tree. Deleted files that are still open are in no directory; they are
+// counted when the filesystem has lost more than the tree has gained.
 type disk struct {
 	root   *os.File
 	limits sandbox.Limits
-	held   func() usage // deleted files that processes of the box hold open; nil where nobody can know
+	held   func() usage // deleted files that processes of the box hold open; nil where they cannot be found
 
 	ready    chan struct{} // closed when start and failed are known
 	start    usage
@@ -45,14 +42,14 @@ type disk struct {
 	last     look
 }
 
-// look is what a walk found out.
+// look is the result of a walk.
 type look struct {
 	grown, free usage
 	cost        time.Duration
-	next        time.Time // when the rest is over
+	next        time.Time // when the pause is over
 }
 
-// watchDisk begins with measuring the tree as it is; measured waits for that.
+// watchDisk measures the tree as it is, then watches it; measured waits for the first measurement.
 func (b *box) watchDisk(t sandbox.Tree, l sandbox.Limits) {
 	d := &b.disk
 	d.limits, d.ready, d.held = l, make(chan struct{}), b.counters.held
@@ -72,14 +69,14 @@ func (b *box) watchDisk(t sandbox.Tree, l sandbox.Limits) {
 		if d.failed == nil {
 			d.watch(b)
 		}
-		// A walk that check asked for may still use the directory.
+		// A walk started by check may still use the directory.
 		d.measures.Lock()
 		defer d.measures.Unlock()
 	})
 }
 
-// measured waits until the tree has been measured. When that failed, or the
-// host has too little space to begin with, it returns why.
+// measured waits until the tree has been measured. When that failed, or the host has too little space to begin with,
+// it returns the reason.
 func (d *disk) measured(ctx context.Context) error {
 	select {
 	case <-d.ready:
@@ -89,8 +86,8 @@ func (d *disk) measured(ctx context.Context) error {
 	}
 }
 
-// watch looks at the free space at every tick, and walks the tree when the last
-// walk has been rested from or the limit may be near.
+// watch checks the free space at every tick, and walks the tree when the pause after the last walk is over or the
+// limit may be near.
 func (d *disk) watch(b *box) {
 	failures := 0
 	for {
@@ -113,8 +110,7 @@ func (d *disk) watch(b *box) {
 	}
 }
 
-// due says that it is time for a walk: the last has been rested from, or the
-// limit may be near.
+// due reports whether it is time for a walk: the pause after the last one is over, or the limit may be near.
 func (d *disk) due() bool {
 	d.measures.Lock()
 	defer d.measures.Unlock()
@@ -122,15 +118,15 @@ func (d *disk) due() bool {
 	return !now.Before(d.last.next) || d.near() && now.After(d.last.next.Add(2*d.last.cost-d.last.rest()))
 }
 
-// near says that the filesystem has lost so much since the last walk that the
-// tree may have used up half of what it had left.
+// near reports whether the filesystem has lost so much since the last walk that the tree may have used up half of its
+// remaining allowance.
 func (d *disk) near() bool {
 	free := d.free()
 	lost := usage{bytes: d.last.free.bytes - free.bytes, inodes: d.last.free.inodes - free.inodes}
 	return 2*lost.bytes > d.limits.DiskBytes-d.last.grown.bytes || 2*lost.inodes > d.limits.DiskInodes-d.last.grown.inodes
 }
 
-// rest is for how long after a walk there is no other without need.
+// rest is the pause after a walk.
 func (l look) rest() time.Duration { return min(diskRest*l.cost, diskRestMax) }
 
 // check walks the tree now and ends the box when it has grown too much.

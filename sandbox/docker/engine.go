@@ -25,26 +25,23 @@ import (
 // Engine 20.10, the first with private cgroup namespaces and non-recursive binds.
 const MinAPIVersion = "1.41"
 
-// Config says which engine to use and how patient to be. Its zero value is
-// the engine that DOCKER_HOST names, else the default socket.
+// Config names the engine to use and its time limits. Its zero value is the engine that DOCKER_HOST names, else the
+// default socket.
 type Config struct {
-	// Host is the endpoint, e.g. unix:///var/run/docker.sock or tcp://…; ""
-	// takes DOCKER_HOST, then the default socket.
+	// Host is the endpoint, e.g. unix:///var/run/docker.sock or tcp://…; "" takes DOCKER_HOST, then the default
+	// socket.
 	Host string
-	// Instance names the state this program runs from. Boxes carry it as a
-	// label and Reap only looks at boxes of its own instance, so that two
-	// users of one engine never reap each other.
+	// Instance names the state this program runs from. Boxes carry it as a label and Reap only handles boxes of its
+	// own instance, so that two users of one engine never reap each other's.
 	Instance string
-	// Dir is a private directory for the three constant files that boxes see
-	// in /etc, and for the seccomp profile that Podman reads. "" is a directory
-	// in the user's cache directory.
+	// Dir is a private directory for the three constant files that boxes see in /etc, and for the seccomp profile that
+	// Podman reads. "" is a directory in the user's cache directory.
 	Dir string
 	// Timeouts bounds every call; zero fields take DefaultTimeouts.
 	Timeouts Timeouts
 }
 
-// Engine is a sandbox.Engine on the Docker Engine API. It is safe for
-// concurrent use.
+// Engine is a sandbox.Engine on the Docker Engine API. It is safe for concurrent use.
 type Engine struct {
 	client   *client.Client
 	instance string
@@ -58,15 +55,14 @@ type Engine struct {
 
 var _ sandbox.Engine = (*Engine)(nil)
 
-// New prepares an engine without talking to it; an unusable endpoint is
-// reported by the first call that needs it. Errors mean a malformed Config or
-// environment.
+// New prepares an engine without connecting to it; the first call that needs the endpoint reports an unusable one.
+// Errors mean a malformed Config or environment.
 func New(cfg Config) (*Engine, error) {
 	dir := cfg.Dir
 	if dir == "" {
 		cache, err := os.UserCacheDir()
 		if err != nil {
-			return nil, fmt.Errorf("new engine: no directory for its files: %w", err)
+			return nil, fmt.Errorf("new engine: find a directory for its files: %w", err)
 		}
 		dir = filepath.Join(cache, "sandboxrun", "etc")
 	}
@@ -97,11 +93,11 @@ func New(cfg Config) (*Engine, error) {
 	}, nil
 }
 
-// Close drops the idle connections. Boxes that are open stay open.
+// Close drops the idle connections. Open boxes stay open.
 func (e *Engine) Close() error { return e.client.Close() }
 
-// ready agrees on an API version once. It fails with *sandbox.UnavailableError
-// when nobody answers or the engine is too old.
+// ready negotiates an API version once. It fails with *sandbox.UnavailableError when the engine does not answer or is
+// too old.
 func (e *Engine) ready(ctx context.Context) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -118,7 +114,7 @@ func (e *Engine) ready(ctx context.Context) error {
 		return &sandbox.UnavailableError{
 			Op:   "connect",
 			Hint: "upgrade to Docker Engine 20.10 or newer",
-			Err:  fmt.Errorf("it speaks API %s, %s is the oldest that will do", cmp.Or(ping.APIVersion, "without a version"), MinAPIVersion),
+			Err:  fmt.Errorf("it offers API version %s; %s or newer is required", cmp.Or(ping.APIVersion, "without a version"), MinAPIVersion),
 		}
 	}
 	e.client.NegotiateAPIVersionPing(ping)
@@ -126,13 +122,11 @@ func (e *Engine) ready(ctx context.Context) error {
 	return nil
 }
 
-// spyKey finds, in the context of a call, the function that wants to know the
-// connection the call dials.
+// spyKey is the context key of the function that receives the connection a call dials.
 type spyKey struct{}
 
-// dialer dials the engine. The SDK reads the answer to a hijacking request
-// (attach, exec) without looking at the context, so a hung engine would hold
-// the caller for ever; held gets hold of the connection through spyKey.
+// dialer dials the engine. The SDK reads the answer to a hijacking request (attach, exec) without watching the
+// context, so a hung engine would block the caller for ever; held gets hold of the connection through spyKey.
 //
 // With TLS the SDK dials hijacked connections itself and this has no effect.
 func dialer(endpoint *url.URL) func(ctx context.Context, network, addr string) (net.Conn, error) {
@@ -153,8 +147,8 @@ func dialer(endpoint *url.URL) func(ctx context.Context, network, addr string) (
 	}
 }
 
-// held returns a context for one hijacking call and a function to call after
-// it. Until then the end of ctx closes the connection, which ends the call.
+// held returns a context for one hijacking call and a function to call after it. Until then the end of ctx closes the
+// connection, which ends the call.
 func held(ctx context.Context) (context.Context, func()) {
 	release := func() bool { return true }
 	spied := context.WithValue(ctx, spyKey{}, func(c net.Conn) {

@@ -7,18 +7,16 @@ import (
 	"sandboxrun/sandbox"
 )
 
-// An image's own environment is not trusted: the engine would merge it into
-// every process (LD_PRELOAD, proxies, DOCKER_HOST…). Only what a toolchain
-// image needs to be found by its own programs survives.
+// An image's own environment is not trusted: the engine would merge it into every process (LD_PRELOAD, proxies,
+// DOCKER_HOST…). Only variables by which the programs of a toolchain image find each other are kept.
 var (
 	keptNames    = []string{"PATH", "LANG", "LANGUAGE", "TZ", "TERM", "NODE_PATH"}
 	keptPrefixes = []string{"LC_", "GO"}
 	keptSuffixes = []string{"_HOME", "_VERSION", "_ROOT", "_CERT_FILE", "_CERT_DIR", "_CERTS", "_CAFILE", "_CA_BUNDLE"}
 )
 
-// environment is the Config.Env of a box whose image declares image: one entry
-// for each name, the last that spec gives. A name without "=" makes the engine
-// drop what the image says. (Engine API reference, ContainerCreate, Env.)
+// environment is the Config.Env of a box whose image declares image: one entry for each name, the last one in spec. A
+// name without "=" makes the engine drop the image's variable. (Engine API reference, ContainerCreate, Env.)
 func environment(image, spec []string) []string {
 	var env []string
 	at := map[string]int{}

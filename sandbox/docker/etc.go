@@ -11,18 +11,16 @@ import (
 // hostname is the name every box gives itself.
 const hostname = "sandbox"
 
-// etcFiles are what every box sees instead of the engine's own: with its
-// network disabled the engine leaves /etc/hosts empty, and a resolver that does
-// not exist must fail at once.
+// etcFiles replace the engine's own in every box: with its network disabled the engine leaves /etc/hosts empty, and a
+// missing resolver must fail at once.
 var etcFiles = map[string]string{
 	"hosts":       "127.0.0.1\tlocalhost " + hostname + "\n::1\tlocalhost ip6-localhost ip6-loopback\n",
 	"hostname":    hostname + "\n",
 	"resolv.conf": "nameserver 127.0.0.1\noptions timeout:1 attempts:1\n",
 }
 
-// etcMounts writes the files to dir, unless they are there, and returns their
-// read-only binds. They are the same for all boxes, so a crash leaves nothing
-// to clear away.
+// etcMounts writes the files to dir, unless they exist, and returns their read-only binds. They are the same for all
+// boxes, so a crash leaves nothing to remove.
 func etcMounts(dir string) ([]mount.Mount, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("files for /etc: %w", err)
@@ -38,8 +36,7 @@ func etcMounts(dir string) ([]mount.Mount, error) {
 	return mounts, nil
 }
 
-// writeOnce makes path hold text. It replaces by rename because a box may have
-// the old file mounted.
+// writeOnce makes path hold text. It replaces by rename because a box may have the old file mounted.
 func writeOnce(path, text string) error {
 	if old, err := os.ReadFile(path); err == nil && string(old) == text {
 		return nil
@@ -48,7 +45,7 @@ func writeOnce(path, text string) error {
 	if err != nil {
 		return err
 	}
-	defer func() { _ = os.Remove(f.Name()) }() // not there any more when all went well
+	defer func() { _ = os.Remove(f.Name()) }() // already renamed on success
 	if _, err := f.WriteString(text); err != nil {
 		f.Close()
 		return err

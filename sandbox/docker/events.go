@@ -17,17 +17,17 @@ import (
 // codeKilled is the exit code of a process that SIGKILL ended.
 const codeKilled = 128 + 9
 
-// resubscribePause is the pause before asking for events again.
+// resubscribePause is the pause before subscribing to events again.
 const resubscribePause = 500 * time.Millisecond
 
-// execEnds wakes those who wait for the end of an exec.
+// execEnds wakes the callers that wait for the end of an exec.
 type execEnds struct {
 	mu      sync.Mutex
 	waiting map[string]chan struct{}
 }
 
-// expect returns a channel that is closed when the engine reports the end of
-// the exec with this id, and a function to call when nobody waits any more.
+// expect returns a channel that is closed when the engine reports the end of the exec with this id, and a function to
+// call when the wait is over.
 func (x *execEnds) expect(id string) (<-chan struct{}, func()) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -59,8 +59,8 @@ type subscription struct {
 	cancel   context.CancelFunc
 }
 
-// subscribe asks for the container's events since a time of the engine's
-// clock, so that nothing is missed between two subscriptions.
+// subscribe requests the container's events since a time of the engine's clock, so that no event is lost between two
+// subscriptions.
 func (b *box) subscribe(ctx context.Context, since string) (subscription, error) {
 	e := b.engine
 	stream, cancel := context.WithCancel(b.life)
@@ -79,13 +79,12 @@ func (b *box) subscribe(ctx context.Context, since string) (subscription, error)
 		if stop() {
 			return subscription{messages, errs, cancel}, nil
 		}
-		<-errs //nolint:errcheck // it says that it was cancelled
+		<-errs //nolint:errcheck // always the cancellation
 		return subscription{}, context.Cause(ctx)
 	})
 }
 
-// watchEvents subscribes before the container starts and follows its events for
-// as long as it lives.
+// watchEvents subscribes before the container starts and follows its events until the box ends.
 func (b *box) watchEvents(ctx context.Context, since string) error {
 	s, err := b.subscribe(ctx, since)
 	if err != nil {
@@ -95,8 +94,8 @@ func (b *box) watchEvents(ctx context.Context, since string) error {
 		for {
 			since = b.follow(s, since)
 			s.cancel()
-			// The stream broke. The engine may have been restarted and have
-			// forgotten the events in between, so look as well as listen.
+			// The stream broke. The engine may have been restarted and have forgotten the events in between, so
+			// inspect the container as well.
 			for {
 				wait(b.life, resubscribePause)
 				if b.life.Err() != nil {
@@ -119,7 +118,7 @@ func (b *box) follow(s subscription, since string) string {
 		case m := <-s.messages:
 			since = time.Unix(0, m.TimeNano).UTC().Format(time.RFC3339Nano)
 			b.handle(m)
-		case <-s.errs: //nolint:errcheck // whatever broke it, the next one tells whether the engine is there
+		case <-s.errs: //nolint:errcheck // whatever broke it, the next subscription shows whether the engine is reachable
 			return since
 		}
 	}
@@ -140,13 +139,13 @@ func (b *box) handle(m events.Message) {
 		if err != nil {
 			code = -1
 		}
-		// Not here: the event it waits for comes through here.
+		// In a goroutine: the event that ended waits for is handled here.
 		b.work.Go(func() { b.ended(code) })
 	}
 }
 
-// ended ends the box because its main process did. Engines report an
-// out-of-memory kill and the end it causes in either order.
+// ended ends the box because its main process did. Engines report an out-of-memory kill and the end it causes in
+// either order.
 func (b *box) ended(code int) {
 	if code == codeKilled {
 		b.awaitOOM()
@@ -155,8 +154,8 @@ func (b *box) ended(code int) {
 	b.end(&sandbox.EndedError{Code: code, Stderr: b.guest.stderr.String()})
 }
 
-// noticeEnd looks whether the main process has ended. It gives the engine a
-// moment because streams end before the state changes.
+// noticeEnd checks whether the main process has ended. It gives the engine a moment because streams end before the
+// state changes.
 func (b *box) noticeEnd() { b.noticeEndWithin(2 * time.Second) }
 
 func (b *box) noticeEndWithin(patience time.Duration) {
@@ -182,13 +181,11 @@ func (b *box) noticeEndWithin(patience time.Duration) {
 	}
 }
 
-// missedPings is how many signs of life in a row may fail: one can be an
-// accident.
+// missedPings is how many pings in a row may fail: a single failure may be chance.
 const missedPings = 2
 
-// watchEngine asks the engine for signs of life while the box is open, and
-// ends the box with *sandbox.UnavailableError, or *sandbox.EngineError, when
-// there are none: an exec of a hung engine would otherwise wait for ever.
+// watchEngine pings the engine while the box is open, and ends the box with *sandbox.UnavailableError, or
+// *sandbox.EngineError, when pings fail: an exec of a hung engine would otherwise wait for ever.
 func (b *box) watchEngine() {
 	e := b.engine
 	b.work.Go(func() {

@@ -18,13 +18,12 @@ import (
 
 // Exec runs one process in the box; see sandbox.Sandbox.
 //
-// It returns when the engine says that this process has ended, also when a
-// child of it lives on and holds its output open: such a stream is read until
-// it is silent for Timeouts.Linger, or ten times that long, and then left. The
-// child runs until the box is closed.
+// It returns when the engine reports that this process has ended, also when a child of it lives on and holds its
+// output open: such a stream is read until it is silent for Timeouts.Linger, at most ten times that long, and then
+// closed. The child runs until the box is closed.
 //
-// A process that ended by SIGKILL is looked into before its exit is believed:
-// it may have been the out-of-memory killer.
+// The exit of a process killed by SIGKILL is examined before it is returned: the out-of-memory killer may have sent
+// the signal.
 func (b *box) Exec(ctx context.Context, c sandbox.Command) (sandbox.Exit, error) {
 	if len(c.Argv) == 0 {
 		return sandbox.Exit{}, errors.New("exec: no command")
@@ -41,8 +40,8 @@ func (b *box) Exec(ctx context.Context, c sandbox.Command) (sandbox.Exit, error)
 	return sandbox.Exit{}, b.verdict(err)
 }
 
-// verdict is the error of an Exec that failed with err. When the box has ended
-// its cause is the truth and err a symptom.
+// verdict is the error of an Exec that failed with err. When the box has ended, its cause is the reason and err a
+// symptom.
 func (b *box) verdict(err error) error {
 	cause := context.Cause(b.life)
 	if cause == nil {
@@ -88,7 +87,7 @@ func (b *box) exec(c sandbox.Command, output *stream.Meter) (sandbox.Exit, error
 		state, err = b.exitState(created.ID, ended)
 	}
 	if err != nil {
-		// The process may be running, out of anybody's sight.
+		// The process may be running, unobserved.
 		b.end(fmt.Errorf("exec: %w", err))
 		return sandbox.Exit{}, err
 	}
@@ -97,8 +96,8 @@ func (b *box) exec(c sandbox.Command, output *stream.Meter) (sandbox.Exit, error
 	return exit, nil
 }
 
-// converse feeds the process and reads its output until the output ends, or the
-// process has ended and its output is silent.
+// converse feeds the process and reads its output until the output ends, or the process has ended and its output is
+// silent.
 func (b *box) converse(conn types.HijackedResponse, id string, ended <-chan struct{}, c sandbox.Command, output *stream.Meter) error {
 	defer conn.Close()
 	cut := context.AfterFunc(b.life, conn.Close)
@@ -125,8 +124,8 @@ func (b *box) converse(conn types.HijackedResponse, id string, ended <-chan stru
 	return b.engine.explain("read output", err)
 }
 
-// awaitOutput waits for the reader. It learns of the end of the process from
-// the engine's events and, should those fail, by asking now and then.
+// awaitOutput waits for the reader. The end of the process arrives as an engine event and, in case events fail, by
+// polling.
 func (b *box) awaitOutput(r *stream.PatientReader, read <-chan error, id string, ended <-chan struct{}) error {
 	ask := time.NewTicker(askExecGap)
 	defer ask.Stop()
@@ -146,10 +145,9 @@ func (b *box) awaitOutput(r *stream.PatientReader, read <-chan error, id string,
 	}
 }
 
-// suspectEndBy looks whether the box has ended, the news being on its way, when
-// an engine refuses an exec with the words for that. It refuses to start one
-// with a status that the SDK only has as text, and Podman to create one as if by
-// an internal error.
+// suspectEndBy checks whether the box has ended when an engine refuses an exec in the words it uses for that; the
+// event may still be on its way. The refusal to start an exec has a status that the SDK only passes on as text, and
+// Podman refuses to create one with an internal error.
 func (b *box) suspectEndBy(err error) {
 	text := err.Error()
 	if errdefs.IsConflict(err) || errdefs.IsNotFound(err) ||
@@ -158,8 +156,8 @@ func (b *box) suspectEndBy(err error) {
 	}
 }
 
-// feed copies input and then tells the process that there is no more. Errors
-// mean that the process does not want any, which is its right.
+// feed copies input and then closes the process's input. Errors mean that the process closed its input early, as it
+// may.
 func feed(conn types.HijackedResponse, stdin io.Reader) {
 	_, _ = io.Copy(conn.Conn, stdin)
 	_ = conn.CloseWrite()

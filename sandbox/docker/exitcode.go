@@ -17,13 +17,12 @@ import (
 )
 
 const (
-	// askExecGap is how often a running exec is asked after, beside events.
+	// askExecGap is how often a running exec is inspected, in addition to events.
 	askExecGap = 2 * time.Second
-	// askExecErrors is how many failed questions in a row are forgiven.
+	// askExecErrors is how many failed inspections in a row are tolerated.
 	askExecErrors = 5
 
-	// deadMoment is how long an engine may take to know that a box has ended in
-	// which its runtime starts nothing any more.
+	// deadMoment is how long an engine may take to notice the end of a box whose runtime starts no more processes.
 	deadMoment = 250 * time.Millisecond
 
 	codeFileSize = 128 + 25 // SIGXFSZ, as an exit code
@@ -39,9 +38,8 @@ func (b *box) execState(id string) (container.ExecInspect, error) {
 	})
 }
 
-// exitState waits until the engine says that the exec has ended. Before that its
-// ExitCode reads 0, and the end of its output proves nothing: a process may
-// close its output and go on.
+// exitState waits until the engine reports that the exec has ended. Before that its ExitCode reads 0, and the end of
+// its output proves nothing: a process may close its output and go on.
 func (b *box) exitState(id string, ended <-chan struct{}) (container.ExecInspect, error) {
 	failures := 0
 	for pause := time.Millisecond; ; pause = min(2*pause, time.Second) {
@@ -73,9 +71,8 @@ func (b *box) exitState(id string, ended <-chan struct{}) (container.ExecInspect
 	}
 }
 
-// settle makes sure that what the exec suffered from the box is known before its
-// exit is reported: the exit and the news of a limit, or of the end of the main
-// process, travel separately.
+// settle makes sure that the effects of the box's end or limits on the exec are known before its exit is reported: the
+// exit and the report of a limit, or of the end of the main process, arrive separately.
 func (b *box) settle(state container.ExecInspect) {
 	select {
 	case <-b.counters.located:
@@ -85,13 +82,12 @@ func (b *box) settle(state container.ExecInspect) {
 	b.counters.check(b)
 	switch {
 	case state.ExitCode == codeKilled:
-		// By itself, by the kernel for want of memory, or because the main
-		// process ended and took it along.
+		// Killed by itself, by the kernel for lack of memory, or by the end of the main process.
 		b.awaitOOM()
 		b.suspectEnd()
 	case state.Pid == 0:
-		// It never started: no such program, or no box to start it in. The
-		// process of a runtime with a kernel of its own outlives its box a little.
+		// It never started: the program or the box does not exist. The process of a runtime with a kernel of its own
+		// outlives its box a little.
 		b.noticeEndWithin(deadMoment)
 		b.suspectEnd()
 	case state.ExitCode == codeFileSize:
@@ -101,7 +97,7 @@ func (b *box) settle(state container.ExecInspect) {
 	}
 }
 
-// suspectEnd waits for the news that the main process has ended, if it has.
+// suspectEnd waits until the end of the main process is reported, if it has ended.
 func (b *box) suspectEnd() {
 	pid := b.counters.pid
 	if pid != 0 && !gone(pid) {
@@ -115,8 +111,7 @@ func (b *box) suspectEnd() {
 	}
 }
 
-// gone reports whether a process of this machine has ended, be it that nobody
-// has collected it yet.
+// gone reports whether a process of this machine has ended, reaped or not.
 func gone(pid int) bool {
 	if errors.Is(unix.Kill(pid, 0), unix.ESRCH) {
 		return true

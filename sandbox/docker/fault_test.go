@@ -17,7 +17,7 @@ import (
 
 const engineSocket = "/var/run/docker.sock"
 
-// brisk are time limits that let a test see a dead engine soon.
+// brisk are time limits with which a test notices a dead engine soon.
 func brisk() docker.Timeouts {
 	return docker.Timeouts{
 		Call: 5 * time.Second, Create: 10 * time.Second, Start: 20 * time.Second,
@@ -58,7 +58,7 @@ func wantUnavailable(t *testing.T, err error, hint string) {
 	t.Helper()
 	var lost *sandbox.UnavailableError
 	if !errors.As(err, &lost) || !strings.Contains(lost.Hint, hint) {
-		t.Errorf("got %v (%+v); want an unavailable engine with the hint %q", err, lost, hint)
+		t.Errorf("got %v (%+v); want an unavailable engine with hint %q", err, lost, hint)
 	}
 }
 
@@ -73,7 +73,7 @@ func TestEngineAbsent(t *testing.T) {
 	wantUnavailable(t, err, "start the engine")
 }
 
-func TestEngineThatHangsIsNamed(t *testing.T) {
+func TestHungEngineGetsItsHint(t *testing.T) {
 	t.Parallel()
 	proxy, e := faulty(t)
 	proxy.Hang(true)
@@ -98,7 +98,7 @@ func TestMalformedEndpoint(t *testing.T) {
 	}
 }
 
-func TestOpenThatFailsOnTheWayLeavesNothing(t *testing.T) {
+func TestFailedOpenLeavesNothing(t *testing.T) {
 	t.Parallel()
 	for name, fault := range map[string]func(*http.Request) bool{
 		"create":  path("POST", "/containers/create"),
@@ -111,14 +111,14 @@ func TestOpenThatFailsOnTheWayLeavesNothing(t *testing.T) {
 			proxy, e := faulty(t)
 			spec := testSpec(t)
 			if name == "inspect" {
-				// Only of the container: the image is looked at first.
+				// Only for the container: the image is inspected first.
 				fault = func(r *http.Request) bool {
 					return path("GET", "/json")(r) && strings.Contains(r.URL.Path, "/containers/")
 				}
 			}
 			proxy.Answer(http.StatusInternalServerError, fault)
 			if name == "inspect" {
-				// Removal is confirmed by inspecting; let it heal meanwhile.
+				// Removal is confirmed by inspection; heal the proxy meanwhile.
 				time.AfterFunc(2*time.Second, proxy.Heal)
 			}
 			box, err := e.Open(t.Context(), spec)
@@ -137,7 +137,7 @@ func TestOpenWithLostAnswersLeavesNothing(t *testing.T) {
 	t.Parallel()
 	proxy, e := faulty(t)
 	spec := testSpec(t)
-	// The engine creates, the answer never arrives.
+	// The engine creates the container; its answer never arrives.
 	proxy.AfterAnswer(path("POST", "/containers/create"), func() {
 		proxy.Cut()
 	})
@@ -147,7 +147,7 @@ func TestOpenWithLostAnswersLeavesNothing(t *testing.T) {
 	sandboxtest.NothingLeft(t, newEngine(t), spec)
 }
 
-func TestCloseConfirmsOrSaysThatItCouldNot(t *testing.T) {
+func TestCloseReportsUnconfirmedRemoval(t *testing.T) {
 	t.Parallel()
 	proxy, e := faulty(t)
 	box, spec := openBox(t, e)
@@ -183,9 +183,9 @@ func TestEngineLostWhileExecRuns(t *testing.T) {
 				t.Errorf("a later exec: %v, not %v", again, err)
 			}
 			if err := box.Close(t.Context()); err == nil {
-				t.Error("close confirmed what it cannot know")
+				t.Error("close confirmed a removal it cannot know of")
 			}
-			// What is left is found by a later Reap.
+			// A later Reap finds the rest.
 			direct := newEngine(t)
 			left, err := direct.Reap(context.WithoutCancel(t.Context()), func(owner string) bool { return owner != spec.Owner })
 			if err != nil || len(left) != 1 {
@@ -195,7 +195,7 @@ func TestEngineLostWhileExecRuns(t *testing.T) {
 	}
 }
 
-func TestStreamsCutInTheMiddleAreNoSuccess(t *testing.T) {
+func TestCutStreamsAreErrors(t *testing.T) {
 	t.Parallel()
 	proxy, e := faulty(t)
 	box, spec := openBox(t, e)
@@ -211,7 +211,7 @@ func TestStreamsCutInTheMiddleAreNoSuccess(t *testing.T) {
 	sandboxtest.NothingLeft(t, newEngine(t), spec)
 }
 
-func TestSlowEngineIsWaitedFor(t *testing.T) {
+func TestWaitsForSlowEngine(t *testing.T) {
 	t.Parallel()
 	proxy, e := faulty(t)
 	proxy.Slow(100 * time.Millisecond)

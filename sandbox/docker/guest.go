@@ -19,7 +19,7 @@ import (
 // guestTail is how much of the guest's standard error is kept for messages.
 const guestTail = 4 << 10
 
-// guest is the main process as seen from outside: what Stdio returns.
+// guest is the main process as seen from outside, and the result of Stdio.
 type guest struct {
 	box    *box
 	out    *io.PipeReader
@@ -60,17 +60,17 @@ func (b *box) attach(ctx context.Context) error {
 		}
 		b.noticeEnd()
 		if b.life.Err() == nil {
-			// The box is there and its tunnel is not: nothing in it can work.
+			// The box lives and its tunnel does not: nothing in it can work.
 			err = cmp.Or(err, io.EOF)
 			b.end(&sandbox.UnavailableError{Op: "read from guest", Err: err, Hint: e.hint(err)})
 		}
-		// Last, so that a reader who sees the end can learn why.
+		// Last, so that a reader who sees the end can find the cause.
 		g.in.Close()
 	})
 	return nil
 }
 
-// dropping goes on when nobody reads any more: the guest must not block.
+// dropping drops the rest when the reader is gone: the guest must not block.
 type dropping struct{ to *io.PipeWriter }
 
 func (d dropping) Write(p []byte) (int, error) {
@@ -101,8 +101,7 @@ func (g *guest) Write(p []byte) (int, error) {
 	return n, nil
 }
 
-// Close ends the guest's input, and so the guest; what it still writes is
-// dropped.
+// Close ends the guest's input, and so the guest; its later output is dropped.
 func (g *guest) Close() error {
 	g.mu.Lock()
 	defer g.mu.Unlock()

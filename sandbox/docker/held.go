@@ -15,16 +15,15 @@ import (
 )
 
 const (
-	// maxHeldLooks bounds how many descriptors one look goes through.
+	// maxHeldLooks bounds how many descriptors one pass inspects.
 	maxHeldLooks = 100_000
 	// deletedMark ends the name of a deleted file among a process's descriptors
 	// (proc_pid_fd(5)).
 	deletedMark = " (deleted)"
 )
 
-// held sums the deleted files of the tree that processes of the box hold open:
-// they take room on the disk and are in no directory. Only a runner that may
-// look at the processes can know; to others there is nothing.
+// held sums the deleted files of the tree that processes of the box hold open: they occupy the disk and are in no
+// directory. Only a runner that may inspect the processes finds any; for others the sum is zero.
 func (c *counters) held() usage {
 	select {
 	case <-c.located:
@@ -41,7 +40,7 @@ func (c *counters) held() usage {
 	defer list.Close()
 	h := heldFiles{seen: map[[2]uint64]bool{}}
 	for lines := bufio.NewScanner(list); lines.Scan() && h.looks < maxHeldLooks; {
-		// Whoever is gone holds nothing.
+		// A process that has ended holds nothing.
 		_ = h.process(filepath.Join("/proc", filepath.Base(lines.Text()), "fd"))
 	}
 	return h.sum
@@ -57,7 +56,7 @@ type heldFiles struct {
 func (h *heldFiles) process(dir string) error {
 	d, err := openDir(dir)
 	if err != nil {
-		return fmt.Errorf("look at descriptors: %w", err)
+		return fmt.Errorf("list descriptors: %w", err)
 	}
 	defer d.Close()
 	for {
@@ -72,13 +71,12 @@ func (h *heldFiles) process(dir string) error {
 			return nil
 		}
 		if err != nil {
-			return fmt.Errorf("look at descriptors: %w", err)
+			return fmt.Errorf("list descriptors: %w", err)
 		}
 	}
 }
 
-// file adds one descriptor's file. The link is followed by the kernel to the
-// open file itself, whatever its name says.
+// file adds one descriptor's file. The kernel resolves the link to the open file itself, whatever its name says.
 func (h *heldFiles) file(dir *os.File, name string) {
 	var to [unix.PathMax]byte
 	n, err := unix.Readlinkat(int(dir.Fd()), name, to[:])

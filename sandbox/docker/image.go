@@ -13,7 +13,7 @@ import (
 	"sandboxrun/sandbox"
 )
 
-// image is what Open needs to know of an image.
+// image is what Open uses of an image.
 type image struct {
 	id, digest string
 	env        []string
@@ -85,7 +85,7 @@ func (e *Engine) resolve(ctx context.Context, ref string) (image, error) {
 func (e *Engine) inspectImage(ctx context.Context, ref string) (imageapi.InspectResponse, error) {
 	var none imageapi.InspectResponse
 	if ref == "" {
-		return none, &sandbox.ImageError{Image: `""`, Reason: "no image is named", Hint: "set box.image"}
+		return none, &sandbox.ImageError{Image: `""`, Reason: "no image was given", Hint: "set box.image"}
 	}
 	if err := e.ready(ctx); err != nil {
 		return none, err

@@ -17,7 +17,7 @@ import (
 	"sandboxrun/sandbox/sandboxtest"
 )
 
-// hostile is an image that tries everything an image can say.
+// hostile is an image that sets everything an image can set.
 const hostile = `FROM ` + testImage + `
 ARG WHO
 USER root
@@ -77,7 +77,7 @@ func TestImageCannotWeakenABox(t *testing.T) {
 	sandboxtest.NothingLeft(t, e, spec)
 }
 
-func TestBuildThatFailsNamesTheStep(t *testing.T) {
+func TestFailedBuildNamesTheStep(t *testing.T) {
 	t.Parallel()
 	requireEngine(t)
 	e := openEngine(t, docker.Config{})
@@ -100,8 +100,7 @@ func TestBuildOfMalformedDockerfile(t *testing.T) {
 	}
 }
 
-// built builds an image that is removed with the test, and returns its tag and
-// what the build said.
+// built builds an image that is removed with the test, and returns its tag and the build's output.
 func built(t *testing.T, e *docker.Engine, dockerfile string, args map[string]string) (tag, progress string) {
 	t.Helper()
 	tag = "sandboxrun/test:" + strings.ToLower(rand.Text())

@@ -14,18 +14,18 @@ import (
 	"sandboxrun/sandbox/docker/podman"
 )
 
-// Info asks the engine what it is and what it consists of.
+// Info describes the engine and its components.
 func (e *Engine) Info(ctx context.Context) (sandbox.Info, error) {
 	if err := e.ready(ctx); err != nil {
 		return sandbox.Info{}, err
 	}
-	version, err := ask(ctx, e, "ask for the version", e.timeouts.Call, func(ctx context.Context) (types.Version, error) {
+	version, err := ask(ctx, e, "get the engine's version", e.timeouts.Call, func(ctx context.Context) (types.Version, error) {
 		return e.client.ServerVersion(ctx)
 	})
 	if err != nil {
 		return sandbox.Info{}, err
 	}
-	about, err := ask(ctx, e, "ask for information", e.timeouts.Call, func(ctx context.Context) (system.Info, error) {
+	about, err := ask(ctx, e, "get the engine's information", e.timeouts.Call, func(ctx context.Context) (system.Info, error) {
 		return e.client.Info(ctx)
 	})
 	if err != nil {
@@ -66,9 +66,8 @@ func (e *Engine) Info(ctx context.Context) (sandbox.Info, error) {
 	return info, nil
 }
 
-// remappedRoot is the user that root of a box is. An engine that remaps users
-// keeps what it has in a directory named after it, e.g. 231072.231072
-// (https://docs.docker.com/engine/security/userns-remap/, "daemon configuration").
+// remappedRoot is the host user that root of a box maps to. An engine that remaps users keeps its data in a directory
+// named after it, e.g. 231072.231072 (https://docs.docker.com/engine/security/userns-remap/, "daemon configuration").
 func remappedRoot(dir string) sandbox.User {
 	user, group, _ := strings.Cut(filepath.Base(dir), ".")
 	uid, uerr := strconv.ParseUint(user, 10, 31)
@@ -89,8 +88,7 @@ func securityOptions(options []string) []string {
 	return names
 }
 
-// cachedInfo returns what Info reported the first time: some of it decides how
-// boxes are made.
+// cachedInfo returns the first result of Info: some of it decides how boxes are made.
 func (e *Engine) cachedInfo(ctx context.Context) (sandbox.Info, error) {
 	e.mu.Lock()
 	known := e.known
@@ -108,9 +106,7 @@ func (e *Engine) cachedInfo(ctx context.Context) (sandbox.Info, error) {
 	return info, nil
 }
 
-// bringsLoopbackUp reports whether the OCI runtime brings up the loopback
-// interface of a new network namespace by itself. Then the engine's own network
-// set-up, more than half of the time a start takes, can be left out altogether
-// (Config.NetworkDisabled). gVisor's runsc does not: without the engine's set-up
-// a box would have no interface at all.
+// bringsLoopbackUp reports whether the OCI runtime brings up the loopback interface of a new network namespace by
+// itself. Then the engine's own network set-up, more than half of the time a start takes, can be left out
+// (Config.NetworkDisabled). gVisor's runsc does not: without the engine's set-up a box would have no interface at all.
 func bringsLoopbackUp(runtime string) bool { return runtime == "runc" || runtime == "crun" }

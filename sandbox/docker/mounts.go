@@ -15,8 +15,8 @@ import (
 	"sandboxrun/sandbox"
 )
 
-// bind is a mount that sees nothing mounted below or later on the host.
-// Unlike the textual form, this one takes any character in a path.
+// bind is a mount without the mounts below it on the host, present or later. Unlike the textual form, this one takes
+// any character in a path.
 func bind(source, target string, readOnly bool) mount.Mount {
 	return mount.Mount{
 		Type:        mount.TypeBind,
@@ -64,8 +64,7 @@ func checkTree(t sandbox.Tree) error {
 	return nil
 }
 
-// checkDir does not follow a link in the last place: something that ran earlier
-// may have put it there.
+// checkDir does not follow a link in the last element: a process of an earlier box may have put it there.
 func checkDir(dir string) error {
 	if !filepath.IsAbs(dir) || filepath.Clean(dir) != dir {
 		return fmt.Errorf("tree: %q is not a clean absolute path", dir)
@@ -89,7 +88,7 @@ func checkBinds(binds []sandbox.Bind) error {
 			return fmt.Errorf("bind: target %q is not a clean absolute path in the box", b.Target)
 		}
 		if within(b.Target, "/proc") || within(b.Target, "/sys") || within(b.Target, "/dev") {
-			return fmt.Errorf("bind: target %s belongs to the kernel", b.Target)
+			return fmt.Errorf("bind: target %s is in a directory of the kernel", b.Target)
 		}
 	}
 	return nil
@@ -125,5 +124,5 @@ func coverVolumes(tmpfs map[string]string, mounts []mount.Mount, volumes []strin
 	return nil
 }
 
-// tmpfsWords are the mount options of a tmpfs of the user's, of so many bytes.
+// tmpfsWords returns the mount options of a tmpfs of size bytes that belongs to u.
 type tmpfsWords func(u sandbox.User, size int64, rest string) string

@@ -15,8 +15,8 @@ import (
 	"sandboxrun/sandbox"
 )
 
-// Open creates and starts a box; see sandbox.Engine. The context bounds Open
-// only: the box lives until Close, or until it hits a limit.
+// Open creates and starts a box; see sandbox.Engine. The context bounds Open only: the box lives until Close, or until
+// it hits a limit.
 func (e *Engine) Open(ctx context.Context, s sandbox.Spec) (sandbox.Sandbox, error) {
 	s.Limits = withDefaults(s.Limits)
 	if err := check(s); err != nil {
@@ -49,7 +49,7 @@ func (e *Engine) Open(ctx context.Context, s sandbox.Spec) (sandbox.Sandbox, err
 	return b, nil
 }
 
-// build goes through the steps of Open, each of which leaves what Close removes.
+// build performs the steps of Open; Close removes what each of them leaves.
 func (b *box) build(ctx context.Context, img image, about sandbox.Info) error {
 	e, now := b.engine, time.Now()
 	etc, err := etcMounts(e.dir)
@@ -112,16 +112,15 @@ func (b *box) build(ctx context.Context, img image, about sandbox.Info) error {
 	return b.dialect.verify(ctx, b, r, about)
 }
 
-// nameInUse reports whether the name of a new container is another's. Podman says
-// it as an internal error, and Docker's status for it has other meanings too.
+// nameInUse reports whether the name of a new container is taken. Podman reports it as an internal error, and Docker's
+// status for it has other meanings too.
 func nameInUse(err error) bool {
 	return err != nil && strings.Contains(err.Error(), "is already in use")
 }
 
-// create makes the container and returns what the engine says it made. When the
-// answer was lost the container may exist all the same, so it is named for
-// removal before it is asked for; a conflict means that the name is another
-// box's.
+// create makes the container and returns the engine's description of it. When the answer is lost, the container may
+// exist nevertheless, so its name is recorded for removal before the request; a conflict means that the name belongs
+// to another box.
 func (b *box) create(ctx context.Context, r recipe) (container.InspectResponse, error) {
 	var none container.InspectResponse
 	e := b.engine
@@ -137,7 +136,7 @@ func (b *box) create(ctx context.Context, r recipe) (container.InspectResponse, 
 		b.container, b.volume = "", ""
 	}
 	if errdefs.IsNotFound(err) {
-		return none, &sandbox.ImageError{Image: b.spec.Image, Reason: "went away while it was being used", Hint: "build or pull it again"}
+		return none, &sandbox.ImageError{Image: b.spec.Image, Reason: "was removed while it was being used", Hint: "build or pull it again"}
 	}
 	if err != nil {
 		return none, err
@@ -154,7 +153,7 @@ func (b *box) start(ctx context.Context) error {
 	return b.overlayError(err)
 }
 
-// check refuses what no engine should be asked.
+// check refuses invalid specs before any request to the engine.
 func check(s sandbox.Spec) error {
 	if err := checkNames(s); err != nil {
 		return err
@@ -171,8 +170,8 @@ func check(s sandbox.Spec) error {
 	return checkBinds(s.Binds)
 }
 
-// withDefaults fills what the Spec leaves open. Negative limits, which some
-// engines read as "none", take the default too.
+// withDefaults fills in what the Spec leaves open. Negative limits, which some engines read as "none", take the
+// default too.
 func withDefaults(l sandbox.Limits) sandbox.Limits {
 	d := sandbox.DefaultLimits()
 	or := func(asked *int64, fallback int64) {

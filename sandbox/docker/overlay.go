@@ -15,10 +15,9 @@ import (
 // maxMountData is how much option text the kernel takes for one mount (a page).
 const maxMountData = 4095
 
-// overlayOptions are the options of the engine's local volume driver for t.
-// userxattr lets an unprivileged reader see the opaque marks and makes renamed
-// directories copy up; it needs Linux 5.11.
-// (Linux documentation, filesystems/overlayfs.)
+// overlayOptions are the options of the engine's local volume driver for t. userxattr lets an unprivileged reader see
+// the opaque marks and makes renamed directories copy up; it needs Linux 5.11. (Linux documentation,
+// filesystems/overlayfs.)
 func overlayOptions(t sandbox.Tree) (map[string]string, error) {
 	for _, dir := range append([]string{t.Upper, t.Work}, t.Lower...) {
 		if i := strings.IndexAny(dir, ",:\\\"\n"); i >= 0 {
@@ -32,9 +31,8 @@ func overlayOptions(t sandbox.Tree) (map[string]string, error) {
 	return map[string]string{"type": "overlay", "device": "overlay", "o": o}, nil
 }
 
-// createVolume makes the volume of an overlay tree. The engine mounts it when
-// the container starts. Creating a volume that exists answers with the old one,
-// so the answer is compared.
+// createVolume makes the volume of an overlay tree. The engine mounts it when the container starts. Creating an
+// existing volume returns the old one, so the answer is compared.
 func (e *Engine) createVolume(ctx context.Context, s sandbox.Spec, now time.Time) error {
 	options, err := overlayOptions(s.Tree)
 	if err != nil {
@@ -58,8 +56,7 @@ func (e *Engine) createVolume(ctx context.Context, s sandbox.Spec, now time.Time
 	return nil
 }
 
-// overlayError is err as sandbox.ErrOverlayUnsupported when it says that the
-// overlay of the box could not be mounted.
+// overlayError turns err into sandbox.ErrOverlayUnsupported when the overlay of the box could not be mounted.
 func (b *box) overlayError(err error) error {
 	if err != nil && b.volume != "" && overlayRefused(err) {
 		return fmt.Errorf("%w: %w", sandbox.ErrOverlayUnsupported, err)
@@ -67,9 +64,8 @@ func (b *box) overlayError(err error) error {
 	return err
 }
 
-// overlayRefused tells whether the engine could not mount the volume. The text
-// is all it gives: the local driver says "failed to mount local volume", the
-// daemon around it "error while mounting volume", Podman "mounting volume".
+// overlayRefused reports whether the engine could not mount the volume. Its text is the only sign: the local driver
+// says "failed to mount local volume", the daemon around it "error while mounting volume", Podman "mounting volume".
 func overlayRefused(err error) bool {
 	text := err.Error()
 	return strings.Contains(text, "mount local volume") || strings.Contains(text, "mounting volume")

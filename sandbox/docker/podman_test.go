@@ -28,7 +28,7 @@ func podmanSpec(t *testing.T) sandbox.Spec {
 	return s
 }
 
-// samplePodman is a recipe in Podman's words.
+// samplePodman is a recipe translated for Podman.
 func samplePodman(t *testing.T) recipe {
 	t.Helper()
 	r, err := podmanRecipe(t, podmanSpec(t))
@@ -49,7 +49,7 @@ func podmanRecipe(t *testing.T, s sandbox.Spec) (recipe, error) {
 	return podmanDialect{}.request(e, r, s, aboutPodman)
 }
 
-func TestPodmanIsAskedForNoLess(t *testing.T) {
+func TestPodmanRecipeIsNoWeaker(t *testing.T) {
 	t.Parallel()
 	r := samplePodman(t)
 	docker := sampleRecipe(t, sampleSpec())
@@ -74,7 +74,7 @@ func TestPodmanIsAskedForNoLess(t *testing.T) {
 	}
 }
 
-func TestPodmanRefusesWhatItWouldNotDo(t *testing.T) {
+func TestPodmanRefusesUnsupportedSpecs(t *testing.T) {
 	t.Parallel()
 	s := podmanSpec(t)
 	s.Runtime = "runsc"
@@ -94,11 +94,11 @@ func TestPodmanRefusesWhatItWouldNotDo(t *testing.T) {
 	s = podmanSpec(t)
 	s.Binds[0].Source += "/missing"
 	if _, err := podmanRecipe(t, s); err == nil {
-		t.Error("a bind of nothing: no error")
+		t.Error("a bind without a source: no error")
 	}
 }
 
-// fromPodman is what Podman 4.3 reports of a container it made as asked.
+// fromPodman is what Podman 4.3 reports of a container it made as requested.
 func fromPodman(r recipe) container.InspectResponse {
 	made := honest(r)
 	config, h := *made.Config, *made.HostConfig
@@ -129,7 +129,7 @@ func checkPodman(r recipe, made container.InspectResponse) error {
 	return keepsPromises(r, made)
 }
 
-func TestHonestPodmanIsBelieved(t *testing.T) {
+func TestAcceptsHonestPodman(t *testing.T) {
 	t.Parallel()
 	r := samplePodman(t)
 	if err := checkPodman(r, fromPodman(r)); err != nil {
@@ -137,7 +137,7 @@ func TestHonestPodmanIsBelieved(t *testing.T) {
 	}
 }
 
-func TestPodmansBrokenPromisesAreNoticed(t *testing.T) {
+func TestNoticesPodmansBrokenPromises(t *testing.T) {
 	t.Parallel()
 	type made = container.InspectResponse
 	for name, tamper := range map[string]func(*made){

@@ -14,8 +14,8 @@ import (
 	"sandboxrun/sandbox/sandboxtest"
 )
 
-// podmanConf is what Podman needs on a machine without systemd. The delay, in
-// seconds, is how long the monitor of an ended exec stays.
+// podmanConf is what Podman needs on a machine without systemd. The delay, in seconds, is how long the monitor of an
+// ended exec stays.
 const podmanConf = `[engine]
 cgroup_manager = "cgroupfs"
 events_logger = "file"
@@ -24,8 +24,7 @@ exit_command_delay = 10
 
 func TestConformancePodman(t *testing.T) {
 	host := startPodman(t)
-	// The engine's own files are mounted too, and the name of a test can lead to
-	// a path that Podman refuses.
+	// The engine's own files are mounted too, and a test's name can make a path that Podman refuses.
 	// One engine for all: to tell its version, Podman searches the machine's
 	// packages for each of its parts.
 	engine := openEngine(t, docker.Config{Host: host, Dir: t.TempDir()})
@@ -45,7 +44,7 @@ func startPodman(t *testing.T) string {
 		t.Skip("podman is not installed: run make podman")
 	}
 	if os.Getuid() != 0 {
-		t.Skip("podman without root can set no ulimits")
+		t.Skip("podman without root cannot set ulimits")
 	}
 	dir, err := os.MkdirTemp("", "podman") //nolint:usetesting // the path of a unix socket may have 107 bytes
 	if err != nil {
@@ -62,7 +61,7 @@ func startPodman(t *testing.T) string {
 	}
 	host := "unix://" + filepath.Join(dir, "s")
 	var log bytes.Buffer
-	// It ends by itself too, should nobody end it.
+	// It also ends by itself, in case the test does not end it.
 	service := exec.Command(program, "system", "service", "--time=60", host)
 	service.Env = append(os.Environ(), "CONTAINERS_CONF="+conf)
 	service.Stdout, service.Stderr = &log, &log
@@ -83,8 +82,7 @@ func startPodman(t *testing.T) string {
 	return host
 }
 
-// awaitPodman waits until the service answers, and skips the test where it has
-// not got the test image.
+// awaitPodman waits until the service answers, and skips the test where it lacks the test image.
 func awaitPodman(t *testing.T, e *docker.Engine) {
 	t.Helper()
 	var err error

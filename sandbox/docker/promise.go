@@ -12,15 +12,14 @@ import (
 	"sandboxrun/sandbox"
 )
 
-// promise is one thing the created container must be.
+// promise is one property the created container must have.
 type promise struct {
 	name      string
 	want, got any
 }
 
-// keepsPromises compares what the engine made with what was asked for. An engine
-// without a controller drops a limit with a warning, a plug-in may alter a
-// request: either way the box must not start.
+// keepsPromises compares the container the engine made with the request. An engine without a controller drops a limit
+// with a warning, a plug-in may alter a request: either way the box must not start.
 func keepsPromises(r recipe, made container.InspectResponse) error {
 	if made.ContainerJSONBase == nil || made.HostConfig == nil || made.Config == nil {
 		return &sandbox.PolicyError{Promise: "a container that can be inspected", Got: "nothing"}
@@ -98,8 +97,7 @@ func resources(r recipe, h container.HostConfig) []promise {
 	}
 }
 
-// checkMounts wants exactly the mounts asked for: one more is a VOLUME of the
-// image that slipped through, or worse.
+// checkMounts requires exactly the requested mounts: one more is a VOLUME of the image that was not covered, or worse.
 func checkMounts(r recipe, made []container.MountPoint) error {
 	describe := func(kind mount.Type, source, target string, writable bool) string {
 		return fmt.Sprintf("%s %s at %s writable=%t", kind, source, target, writable)
@@ -134,7 +132,7 @@ func healthTest(h *container.HealthConfig) []string {
 	return h.Test
 }
 
-// environmentOf is the part of got that want speaks of, as want would write it.
+// environmentOf returns the variables of got that want names, in the form of want.
 func environmentOf(want, got []string) []string {
 	var same []string
 	for _, pair := range want {

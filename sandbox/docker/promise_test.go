@@ -14,7 +14,7 @@ import (
 	"sandboxrun/sandbox"
 )
 
-// honest is what an engine that does as it is told reports.
+// honest is the report of an engine that fulfils the request.
 func honest(r recipe) container.InspectResponse {
 	config, host := *r.Config, *r.Host
 	host.MaskedPaths = []string{"/proc/acpi", "/proc/kcore"}
@@ -34,7 +34,7 @@ func honest(r recipe) container.InspectResponse {
 	return made
 }
 
-func TestHonestEngineIsBelieved(t *testing.T) {
+func TestAcceptsHonestEngine(t *testing.T) {
 	t.Parallel()
 	r := sampleRecipe(t, sampleSpec())
 	if err := keepsPromises(r, honest(r)); err != nil {
@@ -42,7 +42,7 @@ func TestHonestEngineIsBelieved(t *testing.T) {
 	}
 }
 
-func TestBrokenPromisesAreNoticed(t *testing.T) {
+func TestNoticesBrokenPromises(t *testing.T) {
 	t.Parallel()
 	type made = container.InspectResponse
 	yes, no, zero := true, false, int64(0)

@@ -10,16 +10,14 @@ import (
 	"github.com/docker/docker/api/types/volume"
 )
 
-// reapRounds is how often Reap looks anew while volumes are in use.
+// reapRounds is how often Reap lists everything again while volumes are in use.
 const reapRounds = 3
 
-// Reap removes what crashed runners of this instance left; see sandbox.Engine.
-// Labels can come from an image, so a thing must have our name as well as our
-// labels.
+// Reap removes what crashed runners of this instance left; see sandbox.Engine. Labels can come from an image, so a
+// container must have our form of name as well as our labels.
 //
-// The engine may still be at work on the last request of a runner that was
-// killed: its container then appears after we looked, and holds its volume. So a
-// volume is not waited for with all of the time there is; it is looked again.
+// The engine may still be carrying out the last request of a killed runner: its container then appears after the
+// listing, and holds its volume. So Reap does not spend all of its time waiting for a volume, but lists again.
 func (e *Engine) Reap(ctx context.Context, alive func(owner string) bool) ([]string, error) {
 	if err := e.ready(ctx); err != nil {
 		return nil, err
@@ -36,8 +34,8 @@ func (e *Engine) Reap(ctx context.Context, alive func(owner string) bool) ([]str
 	}
 }
 
-// reapRound lists everything once and removes what is dead. held says that a
-// volume could not be removed. Looking ends with ctx, clearing away with clearing.
+// reapRound lists everything once and removes what is dead. held says that a volume could not be removed. ctx bounds
+// the listing, clearing the removal.
 func (e *Engine) reapRound(ctx, clearing context.Context, alive func(owner string) bool) (removed []string, held bool, failed error) {
 	ours := filters.NewArgs(
 		filters.Arg("label", labelBox+"=1"),
@@ -83,10 +81,9 @@ func (e *Engine) reapRound(ctx, clearing context.Context, alive func(owner strin
 	return removed, held, failed
 }
 
-// ownVolume says that a volume was made for a box of this instance: by us, with
-// our labels, or by the engine, without any. It makes the volume that a
-// container names when there is none, as when the container of a killed runner
-// comes into being after a reap has removed its volume.
+// ownVolume reports whether a volume was made for a box of this instance: by us, with our labels, or by the engine,
+// without any. The engine creates the volume that a container names when it is missing, as when the container of a
+// killed runner appears after a reap has removed its volume.
 func (e *Engine) ownVolume(v *volume.Volume) bool {
 	owner := volumeOwner(v.Name)
 	if len(v.Labels) == 0 {
@@ -96,8 +93,8 @@ func (e *Engine) ownVolume(v *volume.Volume) bool {
 		v.Name == volumeName(v.Labels[labelOwner], v.Labels[labelRole])
 }
 
-// volumeOwner is the owner in the name of a volume, "" where that is not of our
-// form: neither owners nor roles hold a dash.
+// volumeOwner is the owner in the name of a volume, "" for a name of another form: neither owners nor roles contain a
+// dash.
 func volumeOwner(name string) string {
 	parts := strings.Split(name, "-")
 	if len(parts) != 4 || volumeName(parts[1], parts[2]) != name {

@@ -11,9 +11,9 @@ import (
 	"sandboxrun/sandbox/sandboxtest"
 )
 
-func nobody(string) bool { return false }
+func noneAlive(string) bool { return false }
 
-// openSDK is the engine's own client, to look at it from outside.
+// openSDK is the engine's own client, to inspect it from outside.
 func openSDK(t *testing.T) *client.Client {
 	t.Helper()
 	sdk, err := client.NewClientWithOpts(client.FromEnv, client.WithAPIVersionNegotiation())
@@ -34,7 +34,7 @@ func TestReapLeavesOtherInstancesAlone(t *testing.T) {
 	mine := openEngine(t, docker.Config{})
 	box, spec := openBox(t, mine)
 	other := openEngine(t, docker.Config{Instance: "another"})
-	if removed, err := other.Reap(t.Context(), nobody); err != nil || len(removed) != 0 {
+	if removed, err := other.Reap(t.Context(), noneAlive); err != nil || len(removed) != 0 {
 		t.Errorf("removed %v, %v", removed, err)
 	}
 	if err := box.Close(t.Context()); err != nil {
@@ -44,7 +44,7 @@ func TestReapLeavesOtherInstancesAlone(t *testing.T) {
 }
 
 // Labels of an image become labels of every container made from it.
-func TestReapIsNotFooledByLabels(t *testing.T) {
+func TestReapChecksNamesNotLabelsAlone(t *testing.T) {
 	t.Parallel()
 	requireEngine(t)
 	sdk := openSDK(t)
@@ -61,10 +61,10 @@ func TestReapIsNotFooledByLabels(t *testing.T) {
 		}
 	})
 	e := openEngine(t, docker.Config{Instance: "spoof"})
-	if removed, err := e.Reap(t.Context(), nobody); err != nil || len(removed) != 0 {
+	if removed, err := e.Reap(t.Context(), noneAlive); err != nil || len(removed) != 0 {
 		t.Errorf("removed %v, %v", removed, err)
 	}
 	if _, err := sdk.ContainerInspect(t.Context(), made.ID); err != nil {
-		t.Errorf("somebody else's container: %v", err)
+		t.Errorf("another program's container: %v", err)
 	}
 }

@@ -13,7 +13,7 @@ import (
 	"sandboxrun/sandbox/docker"
 )
 
-// A killed runner's last request may be carried out after a reap has looked.
+// The engine may carry out a killed runner's last request after a reap has listed everything.
 func TestReapRemovesABoxThatAppearsWhileItReaps(t *testing.T) {
 	t.Parallel()
 	requireEngine(t)
@@ -25,11 +25,11 @@ func TestReapRemovesABoxThatAppearsWhileItReaps(t *testing.T) {
 	}
 	t.Cleanup(func() {
 		ctx := context.WithoutCancel(t.Context())
-		_ = sdk.ContainerRemove(ctx, box, container.RemoveOptions{Force: true}) // gone, if all went well
+		_ = sdk.ContainerRemove(ctx, box, container.RemoveOptions{Force: true}) // already removed on success
 		_ = sdk.VolumeRemove(ctx, tree, true)
 	})
 	var once sync.Once
-	appear := func(string) bool { // asked after the lists were made
+	appear := func(string) bool { // called after the listing
 		once.Do(func() {
 			_, err := sdk.ContainerCreate(t.Context(), &container.Config{Image: testImage, Cmd: []string{"true"}, Labels: labels},
 				&container.HostConfig{NetworkMode: "none", Mounts: []mount.Mount{{Type: mount.TypeVolume, Source: tree, Target: "/tree"}}}, nil, nil, box)
@@ -44,7 +44,7 @@ func TestReapRemovesABoxThatAppearsWhileItReaps(t *testing.T) {
 	if err != nil || len(removed) != 2 {
 		t.Errorf("removed %v, %v", removed, err)
 	}
-	// Its volume was gone before the container came: the engine made another one.
+	// Its volume was removed before the container appeared: the engine made another one.
 	if _, err := sdk.VolumeCreate(t.Context(), volume.CreateOptions{Name: tree}); err != nil {
 		t.Fatal(err)
 	}

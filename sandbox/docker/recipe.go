@@ -19,16 +19,15 @@ const (
 	shmBytes = 64 << 20
 	// runBytes is the size of /run.
 	runBytes = 16 << 20
-	// fileSlack lets a single file grow past the disk limit by so much that
-	// the watchdog, not SIGXFSZ, is what ends the box.
+	// fileSlack lets a single file grow past the disk limit far enough that the watchdog ends the box before SIGXFSZ
+	// ends the process.
 	fileSlack = 1 << 20
-	// cpuPeriod is the kernel's default scheduling period. Period and quota
-	// are used, not NanoCPUs, because the engine refuses more NanoCPUs than
-	// its machine has, and "at most four" must work on two.
+	// cpuPeriod is the kernel's default scheduling period. Period and quota are used, not NanoCPUs, because the engine
+	// refuses more NanoCPUs than its machine has, and "at most four" must work on two.
 	cpuPeriod = 100_000
 )
 
-// recipe is the whole of a create request.
+// recipe is a complete create request.
 type recipe struct {
 	Name    string
 	Config  *container.Config
@@ -36,18 +35,18 @@ type recipe struct {
 	Network *network.NetworkingConfig
 }
 
-// setting is what a recipe takes from the engine and the moment.
+// setting is the part of a recipe that depends on the engine and the time.
 type setting struct {
 	etc []mount.Mount
-	// noNetworking spares the engine the set-up of the network mode "none".
+	// noNetworking makes the engine skip the set-up of the network mode "none".
 	noNetworking bool
-	// tmpfs writes mount options in the engine's words, tmpfsOptions if nil.
+	// tmpfs writes mount options in the engine's form, tmpfsOptions if nil.
 	tmpfs tmpfsWords
 	now   time.Time
 }
 
-// newRecipe builds the hardened container from zero: what is not written here
-// is not asked for, and what an image could bring along is overridden.
+// newRecipe builds the hardened container from zero: it requests only what is written here, and overrides what an
+// image could bring along.
 func (e *Engine) newRecipe(s sandbox.Spec, img image, at setting) (recipe, error) {
 	user := fmt.Sprintf("%d:%d", s.User.UID, s.User.GID)
 	profile, _ := seccompProfile()
@@ -119,9 +118,8 @@ func (e *Engine) newRecipe(s sandbox.Spec, img image, at setting) (recipe, error
 	}, nil
 }
 
-// tmpfsOptions always names uid and gid: mode is ignored where the mount point
-// exists in the image, ownership never is. The engine adds noexec by itself
-// unless told "exec".
+// tmpfsOptions always names uid and gid: mode is ignored where the mount point exists in the image, ownership never
+// is. The engine adds noexec by itself unless the options say "exec".
 func tmpfsOptions(u sandbox.User, size int64, rest string) string {
 	inodes := max(size/4096, 1024)
 	return "rw,nosuid,nodev," + rest +
@@ -139,8 +137,7 @@ const (
 	labelCreated  = "sandboxrun.created" // RFC 3339, the runner's clock
 )
 
-// plainWord is what owners and roles are made of: they become parts of names
-// that the engine restricts to these characters.
+// plainWord matches owners and roles: they become parts of names that the engine restricts to these characters.
 var plainWord = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_.]{0,63}$`)
 
 func (e *Engine) labels(s sandbox.Spec, now time.Time) map[string]string {

@@ -44,7 +44,7 @@ func sampleRecipe(t *testing.T, s sandbox.Spec) recipe {
 	return r
 }
 
-func TestRecipeIsExactlyThis(t *testing.T) {
+func TestRecipeMatchesGoldenFile(t *testing.T) {
 	t.Parallel()
 	for name, change := range map[string]func(*sandbox.Spec){
 		"directory": func(*sandbox.Spec) {},
@@ -59,7 +59,7 @@ func TestRecipeIsExactlyThis(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		// The profile has a test of its own; here its place is enough.
+		// The profile has a test of its own; its position is enough here.
 		text, _ := seccompProfile()
 		quoted, err := json.Marshal(text)
 		if err != nil {
@@ -82,7 +82,7 @@ func TestRecipeIsExactlyThis(t *testing.T) {
 	}
 }
 
-func TestVolumesThatCannotBeCoveredAreRefused(t *testing.T) {
+func TestRefusesVolumesThatCannotBeCovered(t *testing.T) {
 	t.Parallel()
 	many := make([]string, maxImageVolumes+1)
 	for _, volumes := range [][]string{{"/"}, {"/proc/x"}, {"/dev"}, {"/workspace/node_modules"}, {"/data/../sys"}, many} {

@@ -14,14 +14,12 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// seccompProfile is the text of the profile every box is created with, and the
-// hexadecimal SHA-256 of that text. It is sent with each box so that an engine
-// whose own default is "unconfined" cannot weaken it.
+// seccompProfile is the text of the profile every box is created with, and the hexadecimal SHA-256 of that text. Each
+// create request carries it, so that an engine whose own default is "unconfined" cannot weaken it.
 //
-// It is Moby's default profile with everything resolved that depends on
-// capabilities: no box has any. What depends on kernel and architecture stays
-// in for the engine to resolve, whose machine may not be this one; Engine 20.10
-// is the first that understands all of it (minKernel, errnoRet).
+// It is Moby's default profile with everything resolved that depends on capabilities: no box has any. What depends on
+// kernel and architecture stays in for the engine to resolve, which may be on another machine; Engine 20.10 is the
+// first that understands all of it (minKernel, errnoRet).
 var seccompProfile = sync.OnceValues(resolveSeccomp)
 
 func resolveSeccomp() (text, hash string) {
@@ -43,9 +41,8 @@ func resolveSeccomp() (text, hash string) {
 	}
 	kept = slices.Concat(kept, socketRules(), limitRules(), hugePageRules())
 	profile.Syscalls = kept
-	// Programs of the processor's other word sizes come to the kernel by another
-	// door, where arguments cannot be filtered: sockets of any family, and code
-	// that hardly anybody uses. Without a rule they are ended.
+	// Programs of the processor's other word sizes enter the kernel by other system calls, whose arguments cannot be
+	// filtered: they could use sockets of any family, and rarely used kernel code. Without a rule they are killed.
 	for i := range profile.ArchMap {
 		profile.ArchMap[i].SubArches = nil
 	}
@@ -119,9 +116,8 @@ func hugePageRules() []*seccomp.Syscall {
 	}
 }
 
-// limitRules let a process set its own limits and read those of others. Programs
-// of a box run as the guest's user, so they could otherwise set the guest's: with
-// no memory or processor time left it would end, and the box with it.
+// limitRules let a process set its own limits and read those of others. Programs of a box run as the guest's user, so
+// they could otherwise set the guest's limits: without memory or processor time it would end, and the box with it.
 func limitRules() []*seccomp.Syscall {
 	const process, newLimit = 0, 2 // arguments of prlimit(2)
 	var rules []*seccomp.Syscall
@@ -138,8 +134,7 @@ func orNil(f *seccomp.Filter) *seccomp.Filter {
 	return f
 }
 
-// seccompFile writes the profile to dir, unless it is there, and returns its path:
-// Podman reads the profile from a file.
+// seccompFile writes the profile to dir, unless it exists, and returns its path: Podman reads the profile from a file.
 func seccompFile(dir string) (string, error) {
 	text, hash := seccompProfile()
 	path := filepath.Join(dir, "seccomp-"+hash[:16]+".json")

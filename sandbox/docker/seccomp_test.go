@@ -14,7 +14,7 @@ func TestSeccompProfileIsReadableAndStrict(t *testing.T) {
 	if len(hash) != 64 {
 		t.Errorf("hash %q", hash)
 	}
-	// Even for a process with every capability nothing more is allowed.
+	// Even for a process with every capability the rest is forbidden.
 	all := []string{"CAP_SYS_ADMIN", "CAP_SYS_PTRACE", "CAP_SYS_MODULE", "CAP_BPF", "CAP_PERFMON", "CAP_DAC_READ_SEARCH", "CAP_SYS_CHROOT"}
 	profile, err := seccomp.LoadProfile(text, &specs.Spec{Process: &specs.Process{Capabilities: &specs.LinuxCapabilities{Bounding: all}}})
 	if err != nil {

@@ -17,15 +17,14 @@ import (
 // retryPause is the first pause between attempts to remove; it doubles.
 const retryPause = 100 * time.Millisecond
 
-// teardown returns a context for clearing away, which must also happen when ctx
-// has ended. It is one of the two places where a context is cut from its parent.
+// teardown returns a context for removal, which must also happen when ctx has ended. It is one of the two places where
+// a context is detached from its parent.
 func (e *Engine) teardown(ctx context.Context, limit time.Duration) (context.Context, context.CancelFunc) {
 	return context.WithTimeoutCause(context.WithoutCancel(ctx), limit, &lateError{"removal", limit})
 }
 
-// remove clears the box away and returns when the engine confirms that it is
-// gone. Concurrent calls take turns; after a success it does nothing. An engine
-// that was lost, or failed to remove before, is not given the full time again.
+// remove removes the box and returns when the engine confirms it. Concurrent calls take turns; after a success it does
+// nothing. An engine that was lost, or failed to remove before, does not get the full time again.
 func (b *box) remove(ctx context.Context) error {
 	b.removal.Lock()
 	defer b.removal.Unlock()
@@ -56,9 +55,8 @@ func (b *box) remove(ctx context.Context) error {
 	return nil
 }
 
-// removeContainer kills and removes a container with its anonymous volumes and
-// waits until the engine knows nothing of it. That it has none to remove is not
-// taken for that: both ways of asking must agree.
+// removeContainer kills and removes a container with its anonymous volumes and waits until the engine no longer knows
+// it. "Not found" as the answer to the removal is not enough: inspecting must confirm it.
 func (e *Engine) removeContainer(ctx context.Context, id string) error {
 	if id == "" {
 		return nil
@@ -68,7 +66,7 @@ func (e *Engine) removeContainer(ctx context.Context, id string) error {
 			return e.client.ContainerRemove(ctx, id, container.RemoveOptions{Force: true, RemoveVolumes: true})
 		})
 		if err != nil && !errdefs.IsConflict(err) && !errdefs.IsNotFound(err) {
-			// Whatever stood in the way of removing, nothing may go on running.
+			// Even when the removal fails, no process may keep running.
 			err = errors.Join(err, order(ctx, e, "kill container", e.timeouts.Call, func(ctx context.Context) error {
 				return e.client.ContainerKill(ctx, id, "KILL")
 			}))

@@ -11,8 +11,7 @@ import (
 )
 
 const (
-	// maxDepth bounds how deep directories may nest: each level costs the
-	// walk a descriptor.
+	// maxDepth bounds how deep directories may nest: each level costs the walk a descriptor.
 	maxDepth = 1000
 	// dirBatch is how many names are read from a directory at a time.
 	dirBatch = 512
@@ -22,21 +21,20 @@ const (
 
 var (
 	errDeep   = fmt.Errorf("directories are nested deeper than %d", maxDepth)
-	errEnough = errors.New("enough seen")
+	errEnough = errors.New("limit exceeded")
 )
 
-// usage is room taken on a filesystem.
+// usage is disk usage of a filesystem or a tree.
 type usage struct{ bytes, inodes int64 }
 
-// openDir opens a directory without following a link in the last place.
+// openDir opens a directory without following a link in the last element.
 func openDir(path string) (*os.File, error) {
 	return os.OpenFile(path, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_NOFOLLOW, 0)
 }
 
-// measure sums a tree that may change at any moment and under hostile hands. It
-// goes from open directory to open directory, never by path, follows no link,
-// opens nothing but directories and stays on one filesystem. A directory that
-// may not be read counts as itself. Past a non-zero allowed it stops early.
+// measure sums a tree that hostile processes may change meanwhile. It walks from open directory to open directory,
+// never by path, follows no link, opens nothing but directories and stays on one filesystem. An unreadable directory
+// counts as itself. Past a non-zero allowed it stops early.
 func measure(ctx context.Context, root *os.File, allowed usage) (usage, error) {
 	var s unix.Stat_t
 	if err := unix.Fstat(int(root.Fd()), &s); err != nil {
@@ -95,7 +93,7 @@ func (w *walk) entry(d *os.File, name string, depth int) error {
 	if isDir {
 		links = 1
 	}
-	// Every name of a hard link carries its share.
+	// Every name of a hard link counts its share.
 	w.sum.bytes += s.Blocks * blockBytes / links
 	w.sum.inodes++
 	if w.allowed != (usage{}) && (w.sum.bytes > w.allowed.bytes || w.sum.inodes > w.allowed.inodes) {
@@ -119,8 +117,7 @@ func openChild(parent int, name string) (*os.File, error) {
 	return os.NewFile(uintptr(fd), name), nil
 }
 
-// unlessChanged forgives what a tree in use does between two looks, and what the
-// walker may not read.
+// unlessChanged ignores errors that a tree in use causes between two calls, and those of unreadable directories.
 func unlessChanged(err error) error {
 	for _, usual := range []error{unix.ENOENT, unix.ENOTDIR, unix.ELOOP, unix.EACCES, unix.ESTALE} {
 		if errors.Is(err, usual) {

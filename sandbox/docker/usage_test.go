@@ -39,7 +39,7 @@ func TestUsageCountsBlocksAndNames(t *testing.T) {
 		t.Fatal(err)
 	}
 	write(t, filepath.Join(dir, "d/e/b"), 2<<20)
-	// What costs nothing, and what is outside.
+	// Links cost nothing, and what they point to is outside.
 	if err := os.Link(filepath.Join(dir, "a"), filepath.Join(dir, "link")); err != nil {
 		t.Fatal(err)
 	}
@@ -65,7 +65,7 @@ func TestUsageCountsBlocksAndNames(t *testing.T) {
 	}
 }
 
-func TestUsageStopsWhenItHasSeenEnough(t *testing.T) {
+func TestUsageStopsPastTheLimit(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	for _, name := range []string{"a", "b", "c", "d", "e"} {

@@ -16,8 +16,7 @@ import (
 )
 
 const (
-	// maxAnswer bounds an answer; that about an exec repeats its command
-	// line.
+	// maxAnswer bounds an answer; an exec's repeats its command line.
 	maxAnswer = 4 << 20
 	// apiVersion is the oldest version of Podman's own interface that is used.
 	apiVersion = "4.0.0"
@@ -35,8 +34,8 @@ type API struct {
 	Version string       // of Docker's API, as negotiated
 }
 
-// call sends a request without a body and decodes the answer into into,
-// unless that is nil. Errors carry the service's message.
+// call sends a request without a body and decodes the answer into into, unless that is nil. Errors carry the service's
+// message.
 func (a API) call(ctx context.Context, method, path string, into any) error {
 	request, err := http.NewRequestWithContext(ctx, method, "http://podman"+path, nil)
 	if err != nil {
@@ -65,9 +64,8 @@ func (a API) call(ctx context.Context, method, path string, into any) error {
 	return json.Unmarshal(body, into)
 }
 
-// Exec returns the state of an exec. In the fields the SDK reads, an exec that ended
-// well is the same as one that has not started: Podman forgets the process id.
-// CanRemove tells them apart. (Podman, libpod/define.InspectExecSession.)
+// Exec returns the state of an exec. In the fields the SDK reads, an exec that ended well looks like one that has not
+// started: Podman forgets the process id. CanRemove distinguishes them. (Podman, libpod/define.InspectExecSession.)
 func (a API) Exec(ctx context.Context, id string) (container.ExecInspect, error) {
 	var state struct {
 		CanRemove bool `json:"CanRemove"`
@@ -84,18 +82,17 @@ func (a API) Exec(ctx context.Context, id string) (container.ExecInspect, error)
 	return container.ExecInspect{ExecID: id, Running: !state.CanRemove, ExitCode: state.ExitCode, Pid: state.Pid}, nil
 }
 
-// Init mounts everything of a container and makes its first process, not yet
-// running. Attaching would do so too, but could not report what went wrong.
+// Init mounts everything of a container and makes its first process, not yet running. Attaching would do so too, but
+// could not report an error.
 func (a API) Init(ctx context.Context, name string) error {
 	return a.call(ctx, http.MethodPost, "/v"+apiVersion+"/libpod/containers/"+url.PathEscape(name)+"/init", nil)
 }
 
-// Ownership is the owner and the mode of a directory, its zero value for "".
+// Ownership is the owner and the mode of a directory; zero for the directory "".
 type Ownership struct{ uid, gid, mode uint32 }
 
-// OwnershipOf reads the ownership of a directory. A volume that is new to Podman
-// gets the owner and mode of what the image has in its place. On an overlay that
-// changes the upper directory, and the box could not write to its tree.
+// OwnershipOf reads the ownership of a directory. Podman gives a new volume the owner and mode of the image's
+// directory in its place. On an overlay that changes the upper directory, and the box could not write to its tree.
 func OwnershipOf(dir string) (Ownership, error) {
 	if dir == "" {
 		return Ownership{}, nil

@@ -14,9 +14,8 @@ import (
 	"sandboxrun/sandbox"
 )
 
-// Inspect compares the output of Probe, run in a new box where nothing but the
-// guest runs yet, with the request. It fails with *sandbox.PolicyError where the
-// kernel gives the box something else.
+// Inspect compares the output of Probe, run in a new box where only the guest runs yet, with the request. It fails
+// with *sandbox.PolicyError where the kernel gives the box something else.
 func Inspect(r Request, id string, about sandbox.Info, out io.Reader, exitCode int) error {
 	seen, err := parseView(out)
 	if err != nil || exitCode != 0 {
@@ -29,14 +28,13 @@ func Inspect(r Request, id string, about sandbox.Info, out io.Reader, exitCode i
 	return seen.keeps(r)
 }
 
-// engineMounts are what an engine mounts by itself. They have to be read-only
-// unless they are on writableMounts.
+// engineMounts are made by the engine itself. They must be read-only unless they are in writableMounts.
 var (
 	engineMounts   = []string{"/etc/passwd", "/etc/group", "/run/.containerenv", "/run/secrets", "/dev/init", "/run/podman-init"}
 	writableMounts = map[string]string{"/proc": "proc", "/dev": "tmpfs", "/dev/pts": "devpts", "/dev/mqueue": "mqueue", "/dev/shm": "tmpfs"}
 )
 
-// keeps compares what a probe saw with what the recipe asks for.
+// keeps compares the output of a probe with the request.
 func (v view) keeps(r Request) error {
 	for _, check := range []func(Request) error{v.powerless, v.mounted, v.hidden, v.alone, v.enclosed, v.limited} {
 		if err := check(r); err != nil {
@@ -46,8 +44,8 @@ func (v view) keeps(r Request) error {
 	return nil
 }
 
-// powerless wants of the first process and of one made by exec: the user asked
-// for, no capability, no way to gain one, and a filter for system calls.
+// powerless requires of the first process and of one started by exec: the requested user, no capability, no way to
+// gain one, and a filter for system calls.
 func (v view) powerless(r Request) error {
 	uid, gid, _ := strings.Cut(r.Config.User, ":")
 	for _, file := range []string{"/proc/1/status", "/proc/self/status"} {
@@ -73,10 +71,9 @@ func (v view) powerless(r Request) error {
 	return nil
 }
 
-// mounted wants the mounts asked for, a read-only root, and nothing else but
-// what belongs to the kernel or the engine.
+// mounted requires the requested mounts, a read-only root, and no others except those of the kernel and the engine.
 func (v view) mounted(r Request) error {
-	asked := map[string]bool{} // whether it may be written
+	asked := map[string]bool{} // whether it may be writable
 	for _, m := range r.Host.Mounts {
 		asked[m.Target] = !m.ReadOnly
 	}
@@ -94,21 +91,21 @@ func (v view) mounted(r Request) error {
 			}
 		case mayWrite, writableMounts[m.Mountpoint] == m.FSType:
 		case within(m.Mountpoint, "/proc") && (m.FSType == "tmpfs" || m.FSType == "devtmpfs"):
-			// A mask: an empty directory or /dev/null, of root's.
+			// A mask: an empty directory or /dev/null, owned by root.
 		case m.Mountpoint == "/sys/fs/cgroup" && m.FSType == "tmpfs":
-			// The place where cgroup v1 is mounted, root's too.
+			// The mount point of cgroup v1, owned by root too.
 		case ours, m.Mountpoint == "/", within(m.Mountpoint, "/proc"), within(m.Mountpoint, "/sys"), slices.Contains(engineMounts, m.Mountpoint):
 			if !has(m, "ro") {
 				return broken(m.Mountpoint+" read-only", m.Options)
 			}
 		default:
-			return broken("no mount but those asked for", m.FSType+" at "+m.Mountpoint)
+			return broken("no mount but the requested ones", m.FSType+" at "+m.Mountpoint)
 		}
 	}
 	return nil
 }
 
-// tmpfs wants a temporary directory that has its size and can be written.
+// tmpfs requires a writable temporary directory of the requested size.
 func (v view) tmpfs(m *mountinfo.Info, asked string) error {
 	for o := range strings.SplitSeq(asked, ",") {
 		size, isSize := strings.CutPrefix(o, "size=")
@@ -138,8 +135,7 @@ func tmpfsSize(m *mountinfo.Info) string {
 	return "any"
 }
 
-// hidden wants what is there of the kernel's secrets masked, and its switches
-// read-only.
+// hidden requires that the kernel's secret files are masked where they exist, and its settings read-only.
 func (v view) hidden(Request) error {
 	for _, path := range v.there {
 		m := v.mount(path)
@@ -155,7 +151,7 @@ func (v view) hidden(Request) error {
 	return nil
 }
 
-// alone wants no network interface but loopback.
+// alone requires that loopback is the only network interface.
 func (v view) alone(Request) error {
 	interfaces := 0
 	for _, line := range v.files["/proc/net/dev"] {
@@ -173,14 +169,13 @@ func (v view) alone(Request) error {
 	return nil
 }
 
-// enclosed wants a cgroup namespace of the box's own, in which it is its own
-// root. Podman ignores the request: with cgroup v2 that is its default,
-// with v1 there is none. There the box may know its place among the
-// cgroups, and still see none but its own.
+// enclosed requires a cgroup namespace of the box's own, in which the box is the root. Podman ignores the request:
+// with cgroup v2 that is its default, with v1 there is none. There the box may know its place among the cgroups, but
+// sees none but its own.
 func (v view) enclosed(Request) error {
 	groups := v.files["/proc/self/cgroup"]
 	if len(groups) == 0 {
-		return broken("a cgroup that can be looked at", "nothing")
+		return broken("a cgroup that can be inspected", "nothing")
 	}
 	own := func(path string) bool { return v.cgroupV1 && strings.Contains(path, v.id) }
 	private := true
@@ -201,8 +196,8 @@ func (v view) enclosed(Request) error {
 	return nil
 }
 
-// limited wants the kernel's own figures to be at most what was asked for; it
-// rounds memory down to pages.
+// limited requires that the kernel's own figures are at most the requested ones; the kernel rounds memory down to
+// pages.
 func (v view) limited(r Request) error {
 	type figure struct {
 		name, v2, v1   string

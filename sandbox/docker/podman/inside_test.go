@@ -35,7 +35,7 @@ func sampleRequest() Request {
 	}
 }
 
-// sampleView is what a probe sees in a box that is as sampleRequest asks.
+// sampleView is the output of a probe in a box that is as sampleRequest requests.
 func sampleView(t *testing.T, r Request) view {
 	t.Helper()
 	status := "Uid:\t10001\t10001\t10001\t10001,Gid:\t10002\t10002\t10002\t10002,Groups:\t10002 ,CapInh:\t0000000000000000,CapPrm:\t0000000000000000," +
@@ -82,7 +82,7 @@ func sampleView(t *testing.T, r Request) view {
 	return v
 }
 
-func TestABoxThatIsAsAskedPassesTheProbe(t *testing.T) {
+func TestProbeAcceptsRequestedBox(t *testing.T) {
 	t.Parallel()
 	r := sampleRequest()
 	if err := sampleView(t, r).keeps(r); err != nil {
@@ -108,7 +108,7 @@ func TestABoxThatIsAsAskedPassesTheProbe(t *testing.T) {
 	}
 }
 
-func TestTheProbeNoticesBrokenPromises(t *testing.T) {
+func TestProbeNoticesBrokenPromises(t *testing.T) {
 	t.Parallel()
 	status := func(file, old, now string) func(*view) {
 		return func(v *view) {
@@ -133,16 +133,16 @@ func TestTheProbeNoticesBrokenPromises(t *testing.T) {
 		"one more group":            status("/proc/self/status", "Groups", "Groups:\t10002 999"),
 		"a capability":              status("/proc/self/status", "CapEff", "CapEff:\t0000000000000400"),
 		"a capability to be gained": status("/proc/1/status", "CapBnd", "CapBnd:\t000001ffffffffff"),
-		"no word on capabilities":   status("/proc/1/status", "CapAmb", "Other:\t0"),
+		"no ambient capabilities":   status("/proc/1/status", "CapAmb", "Other:\t0"),
 		"new privileges":            status("/proc/self/status", "NoNewPrivs", "NoNewPrivs:\t0"),
 		"no filter":                 status("/proc/self/status", "Seccomp", "Seccomp:\t0"),
 		"no status":                 file("/proc/1/status"),
 		"writable root":             options("/", "rw,relatime"),
 		"writable bind":             options("/sandboxrun/guest", "rw"),
-		"bind that is not there":    unmounted("/sandboxrun/guest"),
-		"tree that is not there":    unmounted(sandbox.WorkDir),
+		"bind missing":              unmounted("/sandboxrun/guest"),
+		"tree missing":              unmounted(sandbox.WorkDir),
 		"unmasked":                  unmounted("/proc/kcore"),
-		"writable kernel switches":  options("/proc/sys", "rw"),
+		"writable kernel settings":  options("/proc/sys", "rw"),
 		"writable sysfs":            options("/sys", "rw"),
 		"writable cgroups":          options("/sys/fs/cgroup", "rw"),
 		"writable users":            options("/etc/passwd", "rw"),
@@ -151,20 +151,20 @@ func TestTheProbeNoticesBrokenPromises(t *testing.T) {
 		"unbounded home":            func(v *view) { v.mount(sandbox.Home).VFSOptions = "rw" },
 		"bigger home":               func(v *view) { v.mount(sandbox.Home).VFSOptions = "rw,size=1048576k" },
 		"home on disk":              func(v *view) { v.mount(sandbox.Home).FSType = "ext4" },
-		"home of somebody else's":   func(v *view) { v.writable = nil },
+		"home not writable":         func(v *view) { v.writable = nil },
 		"one more mount": func(v *view) {
 			v.mounts = append(v.mounts, &mountinfo.Info{Mountpoint: "/data", FSType: "ext4", Options: "ro"})
 		},
-		"a mask that shows":     func(v *view) { v.mount("/proc/kcore").FSType = "ext4" },
-		"a network":             file("/proc/net/dev", "    lo: 0", "  eth0: 0"),
-		"no loopback":           file("/proc/net/dev"),
-		"the engine's cgroups":  file("/proc/self/cgroup", "0::/machine.slice/libpod-0123456789ab.scope"),
-		"no word on cgroups":    file("/proc/self/cgroup"),
-		"more memory":           file("/sys/fs/cgroup/memory.max", "2147487744"),
-		"memory without end":    file("/sys/fs/cgroup/memory.max", "max"),
-		"swap":                  file("/sys/fs/cgroup/memory.swap.max", "4096"),
-		"no word on swap":       file("/sys/fs/cgroup/memory.swap.max"),
-		"processes without end": file("/sys/fs/cgroup/pids.max", "max"),
+		"a mask that shows":    func(v *view) { v.mount("/proc/kcore").FSType = "ext4" },
+		"a network":            file("/proc/net/dev", "    lo: 0", "  eth0: 0"),
+		"no loopback":          file("/proc/net/dev"),
+		"the engine's cgroups": file("/proc/self/cgroup", "0::/machine.slice/libpod-0123456789ab.scope"),
+		"no cgroups":           file("/proc/self/cgroup"),
+		"more memory":          file("/sys/fs/cgroup/memory.max", "2147487744"),
+		"unlimited memory":     file("/sys/fs/cgroup/memory.max", "max"),
+		"swap":                 file("/sys/fs/cgroup/memory.swap.max", "4096"),
+		"no swap figure":       file("/sys/fs/cgroup/memory.swap.max"),
+		"unlimited processes":  file("/sys/fs/cgroup/pids.max", "max"),
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

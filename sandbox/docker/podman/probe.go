@@ -10,12 +10,12 @@ import (
 	"github.com/moby/sys/mountinfo"
 )
 
-// ProbeBytes bounds what a probe may print, in bytes: status and mount tables take a tenth.
+// ProbeBytes bounds what a probe may print, in bytes: status and mount tables take a tenth of it.
 const ProbeBytes = 256 << 10
 
-// probeScript prints files, each line after a tab, and which paths are there
-// and which may be written. It needs nothing but a POSIX shell. The arguments are
-// files to print, "--", paths to look for, "--", directories to write to.
+// probeScript prints files, each line after a tab, and which of the paths exist and which of the directories are
+// writable. It needs nothing but a POSIX shell. The arguments are files to print, "--", paths to look for, "--",
+// directories to write to.
 const probeScript = `
 while [ "$1" != -- ]; do
 	if [ -r "$1" ]; then
@@ -44,12 +44,12 @@ var (
 		"/sys/fs/cgroup/memory/memory.limit_in_bytes", "/sys/fs/cgroup/memory/memory.memsw.limit_in_bytes",
 		"/sys/fs/cgroup/pids/pids.max",
 	}
-	// maskedPaths are what Docker and Podman both hide of the kernel's own.
+	// maskedPaths are those of the kernel's paths that both Docker and Podman hide.
 	maskedPaths = []string{
 		"/proc/acpi", "/proc/kcore", "/proc/keys", "/proc/latency_stats", "/proc/sched_debug", "/proc/scsi",
 		"/proc/timer_list", "/proc/timer_stats", "/sys/firmware",
 	}
-	// frozenPaths are what both make read-only.
+	// frozenPaths are those that both make read-only.
 	frozenPaths = []string{"/proc/bus", "/proc/fs", "/proc/irq", "/proc/sys", "/proc/sysrq-trigger"}
 )
 
@@ -62,15 +62,14 @@ type view struct {
 	there, writable []string
 }
 
-// Probe is the command that prints what a box looks like from inside; Inspect
-// judges what it printed, of which at most ProbeBytes bytes count. The shell is the
-// image's: an image that lies in it deceives only in league with an engine that
-// does not do as it is told.
+// Probe is the command that prints the state of a box as seen from inside; Inspect judges at most ProbeBytes bytes of
+// its output. The shell is the image's: a lying image deceives only together with an engine that does not fulfil the
+// request.
 func Probe(r Request) []string {
 	return slices.Concat([]string{"/bin/sh", "-c", probeScript, "probe"}, probeFiles, []string{"--"}, maskedPaths, frozenPaths, []string{"--"}, tmpfsTargets(r))
 }
 
-// parseView reads what the script wrote, to its last word.
+// parseView reads the script's output up to its last line.
 func parseView(out io.Reader) (view, error) {
 	text, err := io.ReadAll(out)
 	if err != nil {

@@ -12,11 +12,11 @@ import (
 	"testing"
 )
 
-func TestProbeScriptSaysWhatIsThere(t *testing.T) {
+func TestProbeScriptPrintsFilesAndPaths(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	file := filepath.Join(dir, "file")
-	// A line that looks like the script's own words, and no newline at the end.
+	// A line that looks like the script's own output, and no newline at the end.
 	if err := os.WriteFile(file, []byte("there /proc/kcore\n  Name:\tx \\n\nend"), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -39,7 +39,7 @@ func TestProbeScriptSaysWhatIsThere(t *testing.T) {
 	if v.mount("/") == nil || v.mount("/no/such/mount") != nil {
 		t.Errorf("%d mounts", len(v.mounts))
 	}
-	// What was cut short says nothing.
+	// Output that was cut short is refused.
 	if _, err := parseView(bytes.NewReader(out[:len(out)-5])); !errors.Is(err, io.ErrUnexpectedEOF) {
 		t.Errorf("cut short: %v", err)
 	}

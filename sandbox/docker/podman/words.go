@@ -1,24 +1,24 @@
-// Package podman translates between Docker's words and those of Podman's
+// Package podman translates between Docker's requests and reports and those of Podman's
 // Docker-compatible service, and inspects a box from inside where the service
-// reports nothing. Package docker does everything else. This differs for those who
-// use a box, as seen with Podman 4.3 run by root:
+// reports nothing. Package docker does everything else. Users of a
+// box notice these differences (Podman 4.3 run by root):
 //
 //   - Open inspects the box from inside before it returns it (Inspect), with the
 //     image's /bin/sh; an image without one cannot be used.
 //   - The runtime is that of the service. One that brings its own kernel, as
 //     gVisor does, cannot be probed and is refused.
-//   - A temporary directory has no limit on its number of files but the memory
+//   - A temporary directory is limited in its number of files only by the memory
 //     they take. There is one more, on /var/tmp.
 //   - A path with a comma, a quote or a line break cannot be mounted.
 //   - With cgroup v1 the box knows its own place among the cgroups; it has no
 //     namespace for them.
 //   - An overlay counts as unsupported for an image that has a /workspace.
-//   - An image's variables that are taken away are empty instead of unset.
+//   - An image's variables that a box must not have are empty instead of unset.
 //   - Podman reports no out-of-memory kills: on another machine, where the
 //     kernel's counters cannot be read, they look like any other SIGKILL.
 //   - The monitor of an exec, a small process outside the box, stays for five
-//     minutes after it (exit_command_delay in containers.conf), then goes away.
-//   - Run by anybody but root it sets no ulimits, and is refused for that.
+//     minutes after it (exit_command_delay in containers.conf), then ends.
+//   - Without root it sets no ulimits, and is refused for that.
 package podman
 
 import (
@@ -41,38 +41,38 @@ import (
 // Name is the Info.Name of Podman's Docker-compatible service.
 const Name = "podman"
 
-// Request is what a request to create a container asks for. The functions of this
-// package leave it as it is and return a changed copy.
+// Request is a request to create a container. The functions of this package do not change it but return a changed
+// copy.
 type Request struct {
 	Config *container.Config
 	Host   *container.HostConfig
 }
 
-// Is reports whether an engine's answer is that of Podman's service.
+// Is reports whether an engine's answer comes from Podman's service.
 func Is(v types.Version) bool {
 	return slices.ContainsFunc(v.Components, func(c types.ComponentVersion) bool {
 		return strings.Contains(c.Name, "Podman")
 	})
 }
 
-// defaultProcesses is the limit on a user's processes that Podman sets where
-// none is asked for. (Podman, libpod/define, RLimitDefaultValue.)
+// defaultProcesses is the limit on a user's processes that Podman sets where none is requested. (Podman,
+// libpod/define, RLimitDefaultValue.)
 const defaultProcesses = 1 << 20
 
 // ownEnv are the variables Podman adds to every container.
 var ownEnv = []string{"container", "HOSTNAME", "PATH", "TERM"}
 
 // Translate rewrites a request for Podman's Docker-compatible service, as seen
-// with Podman 4.3, without asking for less. profile is the path of the seccomp
+// with Podman 4.3, without weakening it. profile is the path of the seccomp
 // profile on the engine's machine.
 //
 //   - the seccomp profile is named by its path;
 //   - a read-only root would get a tmpfs of any size on /var/tmp; it gets one
 //     with a size (Tmpfs is about the others);
-//   - a variable without "=" would be taken from the service's own environment;
-//     it is set to nothing;
-//   - mounts travel as comma-separated text, so that a comma in a path would be
-//     the end of it and the start of an option;
+//   - a variable without "=" would take its value from the service's own environment;
+//     it becomes empty;
+//   - mounts travel as comma-separated text, so that a comma in a path would
+//     end the path and start an option;
 //   - the runtime is the service's, which ignores the request's;
 //   - a limit on the user's processes is set to what the machine has, because
 //     Podman's own choice fails where the service may not have so many.
@@ -91,7 +91,7 @@ func Translate(r Request, s sandbox.Spec, about sandbox.Info, profile string) (R
 		}
 	}
 	for _, m := range r.Host.Mounts {
-		// Podman would make a directory there.
+		// Podman would create a directory in its place.
 		if _, err := os.Lstat(m.Source); m.Type == mount.TypeBind && err != nil {
 			return Request{}, fmt.Errorf("bind: %w", err)
 		}
@@ -114,16 +114,14 @@ func Translate(r Request, s sandbox.Spec, about sandbox.Info, profile string) (R
 	return Request{Config: &config, Host: &host}, nil
 }
 
-// Tmpfs are the mount options of a tmpfs of size bytes in Podman's words, which
-// have no uid, gid and nr_inodes:
-// "U" gives the directory to the box's user, and the number of files is bounded
-// by the memory limit alone. Like Docker's it begins empty.
+// Tmpfs are the mount options of a tmpfs of size bytes in Podman's form, which has no uid, gid and nr_inodes: "U"
+// gives the directory to the box's user, and only the memory limit bounds the number of files. Like Docker's it begins
+// empty.
 func Tmpfs(_ sandbox.User, size int64, rest string) string {
 	return "rw,nosuid,nodev," + rest + ",size=" + strconv.FormatInt(size, 10) + ",U,notmpcopyup"
 }
 
-// processesAllowed is how many processes this machine and this process's own
-// limits allow one user.
+// processesAllowed is how many processes this machine and this process's own limits allow one user.
 func processesAllowed() int64 {
 	allowed := int64(defaultProcesses)
 	var own unix.Rlimit
@@ -138,24 +136,23 @@ func processesAllowed() int64 {
 	return allowed
 }
 
-// Report rewrites what Podman reports of a container into the words Docker would
-// report it in. image is the environment of the image. What Podman leaves out altogether (which capabilities are
-// left, masked and read-only paths, the cgroup namespace) is filled in as asked
-// for: Inspect sees that from inside, before the box is handed out.
+// Report translates Podman's report of a container into Docker's form. image is the environment of the image. What
+// Podman omits altogether (which capabilities are left, masked and read-only paths, the cgroup namespace) is filled in
+// as requested: Inspect checks that from inside, before Open returns the box.
 func Report(r Request, image []string, about sandbox.Info, made container.InspectResponse) (container.InspectResponse, error) {
 	if made.ContainerJSONBase == nil || made.HostConfig == nil || made.Config == nil {
-		return made, nil // which is a broken promise of its own
+		return made, nil // keepsPromises refuses that
 	}
 	if extra := foreignEnv(r.Config.Env, image, made.Config.Env); len(extra) > 0 {
 		return made, &sandbox.PolicyError{Promise: "no environment but the box's and the image's", Got: strings.Join(extra, " ")}
 	}
 	base, config, h := *made.ContainerJSONBase, *made.Config, *made.HostConfig
-	config.StdinOnce = config.OpenStdin // left out; the guest's end shows it
+	config.StdinOnce = config.OpenStdin // omitted; the guest's end shows it
 	h.CapDrop = r.Host.CapDrop
 	h.CgroupnsMode = r.Host.CgroupnsMode
 	h.MaskedPaths, h.ReadonlyPaths = []string{"/proc/kcore"}, []string{"/proc/sys"}
 	if h.IpcMode == container.IPCModeShareable {
-		h.IpcMode = container.IPCModePrivate // others may be let in; nobody is
+		h.IpcMode = container.IPCModePrivate // other containers may join it; none does
 	}
 	if h.PidMode == "private" {
 		h.PidMode = ""
@@ -179,8 +176,8 @@ func Report(r Request, image []string, about sandbox.Info, made container.Inspec
 	return made, nil
 }
 
-// foreignEnv are the names of variables that come neither from the box, nor from
-// the image, nor from Podman itself: a service hands its own proxies on.
+// foreignEnv are the names of variables that come neither from the box, nor from the image, nor from Podman itself: a
+// service passes its own proxies on.
 func foreignEnv(asked, image, got []string) []string {
 	known := slices.Clone(ownEnv)
 	for _, pair := range slices.Concat(asked, image) {
@@ -196,7 +193,7 @@ func foreignEnv(asked, image, got []string) []string {
 	return extra
 }
 
-// likeAsked turns RLIMIT_NOFILE into nofile and takes over the order.
+// likeAsked turns RLIMIT_NOFILE into nofile and adopts the requested order.
 func likeAsked(asked, got []*units.Ulimit) []*units.Ulimit {
 	var same []*units.Ulimit
 	for _, u := range got {
@@ -211,8 +208,8 @@ func likeAsked(asked, got []*units.Ulimit) []*units.Ulimit {
 	return same
 }
 
-// tmpfsLikeAsked leaves out what Podman adds to, or keeps out of, its report of
-// the options; Inspect sees the mount itself.
+// tmpfsLikeAsked removes what Podman adds to its report of the options, and adds what it omits; Inspect checks the
+// mount itself.
 func tmpfsLikeAsked(asked, got map[string]string) map[string]string {
 	same := map[string]string{}
 	for target, options := range got {

@@ -1,6 +1,5 @@
-// Package stream reads what the processes of a box write: it takes the engine's
-// frames apart, counts output against a limit, and leaves a stream that an orphan
-// holds open.
+// Package stream reads what the processes of a box write: it splits the engine's frames, counts output against a
+// limit, and stops reading a stream that an orphan holds open.
 package stream
 
 import (
@@ -17,14 +16,14 @@ const (
 	frameHeader = 8
 	frameStdout = 1
 	frameStderr = 2
-	// maxFrame is far above what engines send (32 KiB); a longer claim means
-	// that the stream is out of step.
+	// maxFrame is far above what engines send (32 KiB); a longer claim means that the reader has lost the frame
+	// boundaries.
 	maxFrame = 16 << 20
 	// frameBuffer is all the memory a stream takes, whatever frames claim.
 	frameBuffer = 32 << 10
 )
 
-// ErrFrame says that the engine's stream is not in frames.
+// ErrFrame says that the engine's stream has no valid frame.
 var ErrFrame = errors.New("malformed stream from the engine")
 
 // Split copies payloads to stdout and stderr until r ends between two
@@ -59,7 +58,7 @@ func Split(r io.Reader, stdout, stderr io.Writer) error {
 	}
 }
 
-// copyPayload copies exactly size bytes by way of buffer.
+// copyPayload copies exactly size bytes through buffer.
 func copyPayload(sink io.Writer, r io.Reader, size int, buffer []byte) error {
 	for left := size; left > 0; {
 		n, err := r.Read(buffer[:min(left, len(buffer))])

@@ -8,9 +8,8 @@ import (
 	"github.com/docker/docker/pkg/stdcopy"
 )
 
-// FuzzFrames compares with the reader that the engine's own client has: where
-// both take a stream they agree on every byte, ours takes nothing the other
-// refuses, and pieces of any size make no difference.
+// FuzzFrames compares Split with the reader of the engine's own client: where both accept a stream they agree on every
+// byte, Split accepts nothing the other refuses, and pieces of any size make no difference.
 func FuzzFrames(f *testing.F) {
 	f.Add(append(frame(1, []byte("out")), frame(2, []byte("err"))...))
 	f.Add(frame(3, []byte("the engine's own error")))
@@ -33,7 +32,7 @@ func FuzzFrames(f *testing.F) {
 		}
 		var theirOut, theirErrs bytes.Buffer
 		if _, err := stdcopy.StdCopy(&theirOut, &theirErrs, bytes.NewReader(in)); err != nil {
-			t.Fatalf("taken, and the engine's client says %v", err)
+			t.Fatalf("accepted, but the engine's client refuses it: %v", err)
 		}
 		if out.String() != theirOut.String() || errs.String() != theirErrs.String() {
 			t.Fatalf("%q, %q; the engine's client has %q, %q", &out, &errs, &theirOut, &theirErrs)

@@ -19,7 +19,7 @@ func frame(stream byte, payload []byte) []byte {
 	return append(b, payload...)
 }
 
-func TestFramesGoWhereTheyBelong(t *testing.T) {
+func TestFramesReachTheirStreams(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		var in []byte
@@ -40,20 +40,20 @@ func TestFramesGoWhereTheyBelong(t *testing.T) {
 				t.Fatalf("stream %d: %q, want %q", i, got[i].Bytes(), want[i].Bytes())
 			}
 		}
-		// Cut anywhere, what arrives is a beginning of the whole.
+		// Cut anywhere, the output is a prefix of the whole.
 		var part [3]bytes.Buffer
 		if err := Split(bytes.NewReader(in[:cut]), &part[1], &part[2]); err != nil && !errors.Is(err, io.ErrUnexpectedEOF) {
 			t.Fatal(err)
 		}
 		for i := range part {
 			if !bytes.HasPrefix(want[i].Bytes(), part[i].Bytes()) {
-				t.Fatalf("stream %d: %q is no beginning of %q", i, part[i].Bytes(), want[i].Bytes())
+				t.Fatalf("stream %d: %q is no prefix of %q", i, part[i].Bytes(), want[i].Bytes())
 			}
 		}
 	})
 }
 
-func TestFramesThatAreNoneAreRefused(t *testing.T) {
+func TestRefusesMalformedFrames(t *testing.T) {
 	t.Parallel()
 	for name, in := range map[string]string{
 		"stream 3":     "\x03\x00\x00\x00\x00\x00\x00\x01x",
@@ -86,7 +86,7 @@ type zeros struct{}
 
 func (zeros) Read(p []byte) (int, error) { clear(p); return len(p), nil }
 
-func TestReceiverThatFailsIsNotTheStream(t *testing.T) {
+func TestReceiverErrorIsNoStreamError(t *testing.T) {
 	t.Parallel()
 	full := errors.New("full")
 	var sink *SinkError
@@ -134,7 +134,7 @@ func TestTailKeepsTheLastBytes(t *testing.T) {
 	})
 }
 
-func TestTailIsFitForATerminal(t *testing.T) {
+func TestTailIsSafeForATerminal(t *testing.T) {
 	t.Parallel()
 	tl := Tail{Max: 100}
 	if _, err := tl.Write([]byte("a\x1b]0;title\x07b\n\xffc\n")); err != nil {

@@ -17,8 +17,8 @@ type Meter struct {
 	used  atomic.Int64
 }
 
-// Writer passes on what fits the limit, and fails with *sandbox.LimitError on
-// the first byte that does not. A nil w discards, but counts.
+// Writer passes on what fits the limit, and fails with *sandbox.LimitError on the first byte beyond it. A nil w
+// discards, but counts.
 func (m *Meter) Writer(w io.Writer) io.Writer {
 	if w == nil {
 		w = io.Discard
@@ -26,7 +26,7 @@ func (m *Meter) Writer(w io.Writer) io.Writer {
 	return &meteredWriter{m, w}
 }
 
-// Passed is how many bytes went through, in bytes; at most the limit.
+// Passed is how many bytes were passed on; at most the limit.
 func (m *Meter) Passed() int64 { return min(m.used.Load(), m.Limit) }
 
 type meteredWriter struct {
@@ -67,7 +67,7 @@ func (t *Tail) Write(p []byte) (int, error) {
 	return n, nil
 }
 
-// String is the text kept, fit for a terminal: one line, without controls.
+// String is the text kept, safe for a terminal: one line, without control characters.
 func (t *Tail) String() string {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -9,31 +9,30 @@ import (
 	"time"
 )
 
-// lingerTimes is how many times the silence a chatty orphan is listened to.
+// lingerTimes bounds how long a writing orphan is read, as a multiple of linger.
 const lingerTimes = 10
 
-// ErrLeft ends reading from a stream whose process has ended.
-var ErrLeft = errors.New("stream left after the end of its process")
+// ErrLeft ends the reading of a stream whose process has ended.
+var ErrLeft = errors.New("stream closed after the end of its process")
 
-// PatientReader reads from a connection for as long as it takes, until it is
-// told that the process behind it has ended; then only until it falls silent.
-// Silence is measured while reading, so that a slow receiver loses nothing.
+// PatientReader reads from a connection without a time limit until LeaveWhenSilent reports the end of the process;
+// then only until the stream is silent. Silence is measured while reading, so that a slow receiver loses nothing.
 type PatientReader struct {
 	conn   net.Conn
 	from   io.Reader // buffers conn
 	linger time.Duration
 
 	mu   sync.Mutex
-	last time.Time // when to leave at the latest; zero while the process runs
+	last time.Time // when reading stops at the latest; zero while the process runs
 }
 
-// NewPatientReader reads conn by way of from, which buffers it. linger is the
-// silence after which a stream is left once its process has ended.
+// NewPatientReader reads conn through from, which buffers it. linger is the silence after which reading stops once the
+// process has ended.
 func NewPatientReader(conn net.Conn, from io.Reader, linger time.Duration) *PatientReader {
 	return &PatientReader{conn: conn, from: from, linger: linger}
 }
 
-// LeaveWhenSilent says that the process has ended.
+// LeaveWhenSilent reports that the process has ended.
 func (r *PatientReader) LeaveWhenSilent() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -45,14 +44,14 @@ func (r *PatientReader) LeaveWhenSilent() {
 	}
 }
 
-// Left reports whether leaveWhenSilent was called.
+// Left reports whether LeaveWhenSilent was called.
 func (r *PatientReader) Left() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return !r.last.IsZero()
 }
 
-// Read implements io.Reader; it fails with errLeft when the stream is left.
+// Read implements io.Reader; it fails with ErrLeft when the process has ended and the stream is silent.
 func (r *PatientReader) Read(p []byte) (int, error) {
 	r.mu.Lock()
 	if !r.last.IsZero() {
