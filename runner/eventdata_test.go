@@ -94,7 +94,7 @@ func jsonFields(typ reflect.Type) (names []string) {
 func TestARefusedPrivateAddressIsNamedInTheAdvice(t *testing.T) {
 	t.Parallel()
 	const known = "hosts that setup commands need belong in box.network.allow"
-	private := egress.Record{Kind: egress.KindDenied, Name: "db.test:5432", Reason: "db.test stands for a private, local or reserved address", Address: "10.0.0.5"}
+	private := egress.Record{Kind: egress.KindDenied, Name: "db.test:5432", Reason: "db.test resolves to a private, local or reserved address", Address: "10.0.0.5"}
 	unknown := egress.Record{Kind: egress.KindDenied, Name: "example.com:443", Reason: "not on the allow-list of this box"}
 	for name, tt := range map[string]struct {
 		records  []egress.Record

@@ -8,23 +8,21 @@ import (
 
 var errPrivate = errors.New("a private, local or reserved address")
 
-// privateError says which address keeps an allowed host from being reached. Its
-// text goes to the box as well, so it does not name the address: names of the
-// host's network are none of the box's business.
+// privateError carries the address that makes an allowed host unreachable. Its text reaches the box as well, so it
+// does not name the address: the box must not learn addresses of the host's network.
 type privateError struct {
 	host    string
 	address netip.Addr
 }
 
-func (e *privateError) Error() string { return e.host + " stands for " + errPrivate.Error() }
+func (e *privateError) Error() string { return e.host + " resolves to " + errPrivate.Error() }
 
 // Unwrap makes it a refusal, not a failure.
 func (e *privateError) Unwrap() error { return errPrivate }
 
-// reserved lists what is not the public internet: the IANA special-purpose
-// address registries (iana.org/assignments/iana-ipv4-special-registry and
-// -ipv6-), and one address that clouds serve metadata from although it is
-// public.
+// reserved lists what is not the public internet: the IANA special-purpose address registries
+// (iana.org/assignments/iana-ipv4-special-registry and -ipv6-), and one public address from which clouds serve
+// metadata.
 var reserved = prefixes(
 	"0.0.0.0/8", "10.0.0.0/8", "100.64.0.0/10", "127.0.0.0/8", "169.254.0.0/16",
 	"172.16.0.0/12", "192.0.0.0/24", "192.0.2.0/24", "192.31.196.0/24", "192.52.193.0/24",
@@ -35,8 +33,8 @@ var reserved = prefixes(
 )
 
 var (
-	// globalUnicast is all that is assigned to the public IPv6 internet, so
-	// that loopback, link-local, unique-local and multicast need no entry.
+	// globalUnicast is all that is assigned to the public IPv6 internet, so that loopback, link-local, unique-local
+	// and multicast need no entry.
 	globalUnicast = netip.MustParsePrefix("2000::/3")
 	// nat64 carries an IPv4 address in its last four bytes, RFC 6052.
 	nat64 = netip.MustParsePrefix("64:ff9b::/96")
@@ -50,7 +48,7 @@ func prefixes(texts ...string) []netip.Prefix {
 	return list
 }
 
-// public says whether a belongs to the public internet.
+// public reports whether a belongs to the public internet.
 func public(a netip.Addr) bool {
 	a = a.Unmap()
 	if nat64.Contains(a) {

@@ -36,7 +36,7 @@ func TestPublic(t *testing.T) {
 	}
 }
 
-func TestThisHostsOwnAddressesAreNotReachable(t *testing.T) {
+func TestHostsOwnAddressesAreNotReachable(t *testing.T) {
 	t.Parallel()
 	own, err := net.InterfaceAddrs()
 	if err != nil {
@@ -100,7 +100,7 @@ func TestRebindingNameIsLookedUpOnce(t *testing.T) {
 	t.Parallel()
 	r := &rebinding{}
 	ctx, cancel := context.WithCancel(t.Context())
-	cancel() // connecting is not the point; what would be connected to is
+	cancel() // only the chosen address matters, not the connection
 	if _, err := (guardedDialer{resolver: r}).dial(ctx, "rebind.test", 80); err == nil || errors.Is(err, errPrivate) {
 		t.Errorf("first dial: %v", err)
 	}

@@ -14,7 +14,7 @@ var anthropicMessages = dialect{
 	endpoints: []endpoint{
 		{method: http.MethodPost, path: "/v1/messages", query: []string{"beta=true"}},
 		{method: http.MethodPost, path: "/v1/messages/count_tokens", query: []string{"beta=true"}},
-		// Claude Code asks once whether the host is there at all.
+		// Claude Code checks once whether the host is reachable.
 		{method: http.MethodHead, path: "/api/hello", answer: http.StatusOK},
 	},
 	requestHeaders:  []string{"Anthropic-Version", "Anthropic-Beta", "Anthropic-Dangerous-Direct-Browser-Access", "X-Stainless-*", "X-App"},
@@ -24,7 +24,7 @@ var anthropicMessages = dialect{
 	errorBody:       anthropicError,
 }
 
-// anthropicLogin is the beta under which the API takes the token of a login.
+// anthropicLogin is the beta under which the API accepts the token of a login.
 const anthropicLogin = "oauth-2025-04-20"
 
 func anthropicAuth(h http.Header, c Credential) {
@@ -45,9 +45,8 @@ func anthropicAuth(h http.Header, c Credential) {
 	h.Set("Anthropic-Beta", strings.Join(betas, ","))
 }
 
-// anthropicUsage reads a message, a message_start or a message_delta event. The
-// counts of a message_delta are cumulative and replace what came before; a
-// field it leaves out keeps its value. input_tokens leaves the cache out.
+// anthropicUsage reads a message, a message_start or a message_delta event. The counts of a message_delta are
+// cumulative and replace earlier ones; an omitted field keeps its value. input_tokens excludes the cache.
 func anthropicUsage(document []byte, u *Usage) {
 	type counts struct {
 		Input      *int64 `json:"input_tokens"`
@@ -64,7 +63,7 @@ func anthropicUsage(document []byte, u *Usage) {
 		Message message `json:"message"`
 	}
 	if json.Unmarshal(document, &d) != nil {
-		return // not a document this provider writes: nothing to count
+		return // not a document of this provider: nothing to count
 	}
 	for _, m := range []message{d.message, d.Message} {
 		u.setModel(m.Model)

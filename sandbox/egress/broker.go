@@ -16,31 +16,31 @@ import (
 )
 
 var (
-	errNoRoute   = errors.New("no provider of this run is found under this path")
+	errNoRoute   = errors.New("no provider of this run has this path")
 	errToken     = errors.New("the credential is not this run's placeholder")
 	errProtocol  = errors.New("protocol upgrades are not forwarded")
 	errBodySize  = errors.New("the request body is too large")
 	errNoKey     = errors.New("the runner has no usable key for this provider")
 	errUpstream  = errors.New("the provider could not be reached")
 	errRedirect  = errors.New("the provider answered with a redirect, which is not followed")
-	errEncoding  = errors.New("the provider answered in an encoding that nobody asked for")
+	errEncoding  = errors.New("the provider answered in an encoding that was not requested")
 	errAbsolute  = errors.New("want a path, not a whole url")
-	errCancelled = errors.New("the box gave the request up")
+	errCancelled = errors.New("the box cancelled the request")
 )
 
 // broker forwards the listed calls of the listed providers with their real key.
 type broker struct {
 	routes    map[string]*Route
-	token     [sha256.Size]byte // hashed, so that comparing takes the same time for any length
+	token     [sha256.Size]byte // hashed, so that a comparison takes the same time for any length
 	limits    Limits
 	record    *recorder
 	transport http.RoundTripper
 	requests  atomic.Int64    // forwarded so far
-	bytes     atomic.Int64    // left of Limits.BrokerBytes
+	bytes     atomic.Int64    // remaining of Limits.BrokerBytes
 	keys      redact.Redactor // every key sent so far
 }
 
-// call is one request on its way through the broker.
+// call is one request in the broker.
 type call struct {
 	route    *Route
 	dialect  *dialect // nil while the route is not known
@@ -66,7 +66,7 @@ func (b *broker) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	b.forward(w, r.WithContext(ctx), c)
 }
 
-// admit fills in the call and refuses what may not be forwarded.
+// admit fills in the call and refuses what must not be forwarded.
 func (b *broker) admit(c *call, r *http.Request) (status int, err error) {
 	provider, target, ok := strings.Cut(strings.TrimPrefix(r.RequestURI, "/"), "/")
 	c.rec.Name = r.RequestURI
@@ -111,8 +111,7 @@ func (b *broker) holdsToken(h http.Header) bool {
 	return held == 1
 }
 
-// answer ends a call with an error of the broker's own, in the provider's
-// shape, and records it.
+// answer ends a call with an error of the broker's own, in the provider's format, and records it.
 func (b *broker) answer(w http.ResponseWriter, c *call, status int, err error) {
 	c.rec.Status = status
 	c.rec.Duration = time.Since(c.rec.Time)

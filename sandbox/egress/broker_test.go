@@ -81,7 +81,7 @@ func TestBrokerRefusesWithoutThePlaceholder(t *testing.T) {
 		}
 	}
 	if recs := r.recorded(KindDenied); len(recs) != 2 || recs[1].Count != 4 {
-		t.Errorf("want the refusal once and its repetitions summed up: %+v", recs)
+		t.Errorf("want the refusal once and its repetitions as a sum: %+v", recs)
 	}
 }
 
@@ -89,8 +89,7 @@ func unreachable(t *testing.T) http.HandlerFunc {
 	return func(_ http.ResponseWriter, r *http.Request) { t.Errorf("reached the provider: %s %s", r.Method, r.URL) }
 }
 
-// TestBrokerForwardsOnlyListedCalls writes raw requests, because a client
-// library would tidy the tricks away.
+// TestBrokerForwardsOnlyListedCalls writes raw requests, because a client library would normalize the tricks.
 func TestBrokerForwardsOnlyListedCalls(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, Config{Routes: []Route{provider(t, unreachable(t))}})
@@ -124,7 +123,7 @@ func (r *rig) raw(t *testing.T, base, request string) int {
 	if _, err := io.WriteString(conn, request); err != nil {
 		t.Fatal(err)
 	}
-	method, _, _ := strings.Cut(request, " ") // an answer to HEAD has no body to wait for
+	method, _, _ := strings.Cut(request, " ") // an answer to HEAD has no body
 	res, err := http.ReadResponse(bufio.NewReader(conn), &http.Request{Method: method})
 	if err != nil {
 		t.Fatalf("%q: %v", request, err)

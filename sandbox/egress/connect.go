@@ -13,7 +13,7 @@ import (
 
 // connect answers CONNECT: a tunnel of bytes to an admitted host and port.
 func (p *proxy) connect(w http.ResponseWriter, r *http.Request) {
-	// The raw target: r.Host has lost a user that stood before the host.
+	// The raw target: r.Host drops user information before the host.
 	pass, ok := p.admit(w, r, r.RequestURI, 0)
 	if !ok {
 		return
@@ -53,7 +53,7 @@ func (p *proxy) connect(w http.ResponseWriter, r *http.Request) {
 	p.record.add(rec)
 }
 
-// taken is a connection after a hijack, with what the server had already read.
+// taken is a connection after a hijack, with the bytes the server had already read.
 type taken struct {
 	*tunnel.Stream
 	early io.Reader
@@ -78,7 +78,7 @@ func hijack(w http.ResponseWriter) (tunnel.Duplex, error) {
 	return taken{st, io.MultiReader(buffered(rw.Reader), st)}, nil
 }
 
-// buffered returns the bytes r holds without asking for more.
+// buffered returns the bytes that r already holds.
 func buffered(r *bufio.Reader) io.Reader {
 	b, err := r.Peek(r.Buffered())
 	if err != nil {

@@ -42,7 +42,7 @@ func TestConnectCarriesTLS(t *testing.T) {
 	}
 }
 
-// echo is a server that sends back what it gets, and then a last word.
+// echo is a server that sends back its input, and then " bye".
 func echo(t *testing.T) (port string) {
 	t.Helper()
 	l := listen(t)
@@ -118,7 +118,7 @@ func TestClosingTheAllowListCutsTunnels(t *testing.T) {
 	keptConn, keptReader := r.connect(t, kept, "")
 	_, cutReader := r.connect(t, cut, "")
 	if err := r.gate.SetAllow([]string{"not a name", kept}); err == nil {
-		t.Error("a bad list was taken")
+		t.Error("a bad list was accepted")
 	}
 	if err := r.gate.SetAllow([]string{kept}); err != nil {
 		t.Fatal(err)
@@ -133,7 +133,7 @@ func TestClosingTheAllowListCutsTunnels(t *testing.T) {
 		t.Errorf("the kept tunnel: %q %v", b, err)
 	}
 	if got := r.raw(t, r.proxy, "CONNECT "+cut+" HTTP/1.1\r\nHost: x\r\n\r\n"); got != 403 {
-		t.Errorf("connecting anew: %d", got)
+		t.Errorf("connecting again: %d", got)
 	}
 	if err := r.gate.SetAllow(nil); err != nil {
 		t.Fatal(err)

@@ -29,7 +29,7 @@ func TestEveryWireSendsItsCredentialItsOwnWay(t *testing.T) {
 		base, asked := upstream(t)
 		r := newRig(t, Config{Routes: []Route{newRoute(t, "p", base, StaticKey(" "+c.key+"\n"), c.wire)}})
 		method, target, _ := strings.Cut(wireCalls[c.wire][0], " ")
-		for _, header := range credentialHeaders { // whichever way the client sent the placeholder
+		for _, header := range credentialHeaders { // whichever header the client put the placeholder in
 			if status, answer := r.call(t, method, "/p"+target, "Authorization", "", header, testToken); status != 200 {
 				t.Fatalf("%s: %d %s", c.wire, status, answer)
 			}
@@ -47,7 +47,7 @@ func TestEveryWireSendsItsCredentialItsOwnWay(t *testing.T) {
 	}
 }
 
-func TestLoginsAnnounceTheirBetaBesideTheClients(t *testing.T) {
+func TestLoginsAddTheirBetaToTheClients(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		key, sent, want string
@@ -69,8 +69,8 @@ func TestLoginsAnnounceTheirBetaBesideTheClients(t *testing.T) {
 	}
 }
 
-// A login may be renewed while a run goes on.
-func TestTheCredentialIsAskedForEveryRequest(t *testing.T) {
+// A login may be renewed during a run.
+func TestCredentialIsReadForEveryRequest(t *testing.T) {
 	t.Parallel()
 	base, asked := upstream(t)
 	n := 0
@@ -100,7 +100,7 @@ func TestUnusableCredentialsAreNotSent(t *testing.T) {
 	}
 }
 
-func TestLoginTokensAreTakenOutOfErrors(t *testing.T) {
+func TestLoginTokensAreRedactedInErrors(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		wire wire.Wire
@@ -120,7 +120,7 @@ func TestLoginTokensAreTakenOutOfErrors(t *testing.T) {
 		req.Header.Set("X-Goog-Api-Key", testToken)
 		status, answer, header := r.do(t, req)
 		if all := fmt.Sprint(answer, header, r.recorded(KindRequest)); status != 401 || !strings.Contains(answer, "[redacted:key]") || strings.Contains(all, c.key) {
-			t.Errorf("%s: %d, told %s", c.wire, status, all)
+			t.Errorf("%s: %d, answered %s", c.wire, status, all)
 		}
 	}
 }

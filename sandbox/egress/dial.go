@@ -11,9 +11,8 @@ import (
 	"sandboxrun/sandbox/egress/tunnel"
 )
 
-// Dial connects to a port on the box's loopback, where an agent serves. What
-// it reads comes from the box. Cancelling ctx ends the dial, not the
-// connection.
+// Dial connects to a port on the box's loopback, where an agent's server listens. Its data comes from the box.
+// Cancelling ctx ends the dial, not the connection.
 func (g *Gate) Dial(ctx context.Context, port int) (net.Conn, error) {
 	if port < 1 || port > 65535 {
 		return nil, fmt.Errorf("dial into the box: port %d", port)
@@ -71,7 +70,7 @@ func (t *link) ask(st *tunnel.Stream, port uint16) error {
 		return err
 	}
 	if answer[0] != tunnel.DialOK {
-		return errors.New("nothing listens there")
+		return errors.New("no program listens on that port")
 	}
 	return nil
 }

@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// dialect is what the broker knows of one wire: the calls a box may make, what
-// else passes in either direction, and how the vendor writes things.
+// dialect is what the broker knows of one wire: the calls a box may make, the headers that pass in either direction,
+// and the vendor's formats.
 type dialect struct {
 	endpoints       []endpoint
 	requestHeaders  []string // forwarded to the provider; a trailing * matches any ending
@@ -22,11 +22,10 @@ type dialect struct {
 // endpoint is one call a box may make.
 type endpoint struct {
 	method string
-	// path below the provider's prefix, from the API's version on. One * in it
-	// stands for the name of a model.
+	// path below the provider's prefix, from the API's version on. One * in it matches the name of a model.
 	path   string
-	query  []string // name=value each; the value * stands for any word
-	answer int      // when not 0, the broker answers this status itself
+	query  []string // name=value each; the value * matches any word
+	answer int      // unless 0, the status with which the broker answers by itself
 }
 
 var (
@@ -47,7 +46,7 @@ func (e *endpoint) hasPath(path string) bool {
 	return ok && modelName.MatchString(name)
 }
 
-// takes says whether all of a query may be given, each parameter once.
+// takes reports whether all of a query is allowed, each parameter once.
 func (e *endpoint) takes(query map[string][]string) bool {
 	for name, values := range query {
 		if len(values) != 1 {

@@ -22,9 +22,8 @@ type Resolver interface {
 	LookupNetIP(ctx context.Context, network, host string) ([]netip.Addr, error)
 }
 
-// guardedDialer connects to host names by addresses it has looked up and
-// checked itself. The address that was checked is the one connected to, so a
-// name that changes its mind between the two gains nothing.
+// guardedDialer connects to host names by addresses it has looked up and checked itself. It connects to the very
+// address it checked, so a name that resolves differently the second time gains nothing.
 type guardedDialer struct {
 	resolver     Resolver
 	allowPrivate bool
@@ -71,7 +70,7 @@ func (d guardedDialer) lookup(ctx context.Context, host string) ([]netip.Addr, e
 	}
 	if len(good) == 0 {
 		if len(addrs) == 0 {
-			return nil, fmt.Errorf("%s stands for %w", host, errPrivate)
+			return nil, fmt.Errorf("%s resolves to %w", host, errPrivate)
 		}
 		return nil, &privateError{host: host, address: addrs[0].Unmap()}
 	}
@@ -85,7 +84,7 @@ func (d guardedDialer) permits(addr netip.Addr) (bool, error) {
 	return reachable(addr)
 }
 
-// control is the last word, on the very address the kernel is about to get.
+// control is the final check, on the very address the kernel is about to connect to.
 func (d guardedDialer) control(_ context.Context, _, address string, _ syscall.RawConn) error {
 	to, err := netip.ParseAddrPort(address)
 	if err != nil {

@@ -33,18 +33,18 @@ type box struct {
 	records []Record
 }
 
-// newBox starts one, or skips the test where there is no engine or image.
+// newBox starts a box, or skips the test without an engine or image.
 func newBox(t *testing.T, cfg Config) *box {
 	t.Helper()
 	return newBoxOn(t, "runc", cfg)
 }
 
-// newBoxOn starts one on an OCI runtime.
+// newBoxOn starts a box on an OCI runtime.
 func newBoxOn(t *testing.T, runtime string, cfg Config) *box {
 	t.Helper()
 	testenv.Engine(t, dockerImage)
 	dir := t.TempDir()
-	if err := os.Chmod(dir, 0o755); err != nil { // the box runs as somebody else
+	if err := os.Chmod(dir, 0o755); err != nil { // the box runs as another user
 		t.Fatal(err)
 	}
 	build := exec.Command("go", "build", "-trimpath", "-o", filepath.Join(dir, "guest"), "./testdata/guestmain")
@@ -95,7 +95,7 @@ func newBoxOn(t *testing.T, runtime string, cfg Config) *box {
 		if err := <-served; err != nil && !errors.Is(err, context.Canceled) {
 			t.Errorf("serve: %v", err)
 		}
-		_ = exec.Command("docker", "rm", "-f", b.name).Run() // gone already when it ended by itself
+		_ = exec.Command("docker", "rm", "-f", b.name).Run() // already removed when it ended by itself
 		_ = run.Wait()
 	})
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
@@ -213,7 +213,7 @@ func TestBoxEndsWhenItsTunnelEnds(t *testing.T) {
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
-		_ = wait.Run() // the container may be gone before docker wait has found it: an error, and an end
+		_ = wait.Run() // the container may be removed before docker wait finds it, which is an error but also an end
 	}()
 	if err := b.gate.Close(); err != nil {
 		t.Fatal(err)
@@ -231,7 +231,7 @@ func TestHostReachesAServerInTheBox(t *testing.T) {
 	t.Parallel()
 	b := newBox(t, Config{})
 	const port = 7001
-	// perl-base is part of every Debian; it listens, says one thing and ends.
+	// perl-base is part of every Debian; it accepts one connection, sends one line and ends.
 	server := exec.Command("docker", "exec", b.name, "perl", "-e", `
 		use IO::Socket; $|=1;
 		my $s = IO::Socket::INET->new(LocalAddr=>"127.0.0.1", LocalPort=>`+strconv.Itoa(port)+`, Listen=>1, ReuseAddr=>1) or die $!;
@@ -259,15 +259,15 @@ func TestHostReachesAServerInTheBox(t *testing.T) {
 	}
 }
 
-// TestGuestIsADecentFirstProcess leaves an orphan to it, kills everything it
-// can reach from inside, and writes where the tunnel might be.
-func TestGuestIsADecentFirstProcess(t *testing.T) {
+// TestGuestIsADecentFirstProcess leaves an orphan to the guest, kills every process it can reach from inside, and
+// writes where the tunnel might be.
+func TestGuestWorksAsProcess1(t *testing.T) {
 	t.Parallel()
 	b := newBox(t, Config{})
 	orphans := b.sh(t, `(sleep 0.1 &); (sleep 0.2 &) # a zombie keeps its name
 		for i in $(seq 100); do grep -l '^Name:.sleep' /proc/[0-9]*/status 2>/dev/null >/tmp/left || break; sleep 0.1; done; cat /tmp/left`)
 	if orphans != "" {
-		t.Errorf("never collected: %s", orphans)
+		t.Errorf("never reaped: %s", orphans)
 	}
 	if out := b.sh(t, `kill -9 -1 2>/dev/null; kill -9 1; (echo stray >/proc/1/fd/1) 2>&1 | grep -o denied; cat /proc/1/comm`); out != "denied\nguest\n" {
 		t.Errorf("%q", out)
@@ -277,8 +277,8 @@ func TestGuestIsADecentFirstProcess(t *testing.T) {
 	}
 }
 
-// signalAll sends process 1 every signal but SIGKILL and SIGSTOP: by kill(2), and
-// by rt_sigqueueinfo(2) with a code that looks like no program sent it.
+// signalAll sends process 1 every signal but SIGKILL and SIGSTOP: by kill(2), and by rt_sigqueueinfo(2) with a code
+// that marks it as the kernel's.
 const signalAll = `perl -e 'my $queue = shift; my $info;
 	for my $s (grep { $_ != 9 && $_ != 19 } 1 .. 64) {
 		kill $s, 1;

@@ -1,18 +1,18 @@
 // Package egress is the only way out of a box that has no network.
 //
-// The box's main process is package guest: it listens on two loopback ports inside
+// The box's main process is package guest. It listens on two loopback ports inside
 // the box and carries every connection over one byte stream, the container's
-// standard input and output, multiplexed with yamux. Outside, a [Gate] answers
+// standard input and output, multiplexed with yamux. On the host, a [Gate] serves
 // the other end. It offers exactly two services: the broker, which forwards the
 // listed calls of a model provider and swaps the run's placeholder token for
 // the real key, and the proxy, which connects to host names on an allow-list.
-// Everything else is refused and recorded with the name that was asked for.
+// Everything else is refused and recorded with the requested name.
 //
 // Every byte that reaches a Gate is written by an attacker. A Gate therefore
 // holds memory and goroutines in proportion to its [Limits] only, and ends the
 // tunnel of a guest that breaks the protocol.
 //
-// What the gate does not do: it does not read request bodies, so tools that a
+// Limits of the gate: it does not read request bodies, so tools that a
 // provider runs on its own side (web fetch, remote MCP) are governed by the
 // provider; it does not compare the TLS server name with the CONNECT name; and
 // the allow-list proxy dials directly, never through a proxy of the host,
@@ -41,10 +41,9 @@ func BrokerURL(provider string) string {
 	return "http://" + net.JoinHostPort(tunnel.Loopback, strconv.Itoa(BrokerPort)) + "/" + provider
 }
 
-// Env returns the variables, as NAME=value, that point programs in the box at
-// the proxy and keep loopback, and so the broker, out of it. Both spellings are
-// set because curl reads http_proxy only in lower case while others read only
-// the upper one.
+// Env returns the variables, as NAME=value, that point programs in the box at the proxy and exempt loopback, and so
+// the broker. Both spellings are set because curl reads http_proxy only in lower case while others read only the upper
+// one.
 func Env() []string {
 	proxy := "http://" + net.JoinHostPort(tunnel.Loopback, strconv.Itoa(ProxyPort))
 	const direct = "127.0.0.1,localhost,::1"
@@ -55,15 +54,15 @@ func Env() []string {
 	}
 }
 
-// NewToken returns a fresh placeholder with at least 128 random bits. A box
-// gets it in place of a key; it means nothing to anyone but one [Gate].
+// NewToken returns a fresh placeholder with at least 128 random bits. A box gets it in place of a key; only its own
+// [Gate] accepts it.
 func NewToken() string {
 	return "sandboxrun-placeholder-" + rand.Text()
 }
 
 // Limits bounds what one box may use. A zero field takes the default.
 type Limits struct {
-	Streams     int   // streams at a time; default 160, more than a guest of ours opens
+	Streams     int   // streams at a time; default 160, more than our guest opens
 	TunnelBytes int64 // bytes the box may send through the tunnel in all; default 16 GiB
 
 	Requests    int           // broker: requests forwarded in all; default 10 000

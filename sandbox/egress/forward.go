@@ -13,16 +13,15 @@ import (
 )
 
 const (
-	// writeIdle is how long a client in the box may take nothing of an answer,
-	// or send nothing of a request it has begun.
+	// writeIdle is how long a client in the box may read nothing of an answer, or send nothing of a request it has
+	// begun.
 	writeIdle = 2 * time.Minute
 
 	// maxErrorBody bounds an error answer.
 	maxErrorBody = 1 << 20
 )
 
-// forward sends an admitted call to the provider and the answer back as it
-// comes. It writes the call's one record.
+// forward sends an admitted call to the provider and streams the answer back. It writes the call's one record.
 func (b *broker) forward(w http.ResponseWriter, r *http.Request, c *call) {
 	c.rec.Kind = KindRequest
 	credential, err := c.route.key(r.Context())
@@ -30,8 +29,8 @@ func (b *broker) forward(w http.ResponseWriter, r *http.Request, c *call) {
 		b.answer(w, c, http.StatusUnauthorized, errNoKey)
 		return
 	}
-	// Otherwise the server closes the request's body as the answer begins (net/http, ResponseController). The transport,
-	// whose last look at that body may still be under way, then takes the request for failed and cuts the answer.
+	// Otherwise the server closes the request's body as the answer begins (net/http, ResponseController). The
+	// transport, which may still be reading that body, then considers the request failed and cuts the answer.
 	if err := http.NewResponseController(w).EnableFullDuplex(); err != nil {
 		b.answer(w, c, http.StatusBadGateway, errUpstream)
 		return
@@ -56,7 +55,7 @@ func (b *broker) forward(w http.ResponseWriter, r *http.Request, c *call) {
 		b.answer(w, c, http.StatusBadGateway, errRedirect)
 		return
 	}
-	// The request asks for no encoding. In one that comes all the same, the key could not be found.
+	// The request asks for no encoding. The key could not be found in an encoded answer.
 	if encoding := res.Header.Get("Content-Encoding"); encoding != "" && !strings.EqualFold(encoding, "identity") {
 		b.answer(w, c, http.StatusBadGateway, errEncoding)
 		return
@@ -91,11 +90,10 @@ func (b *broker) forward(w http.ResponseWriter, r *http.Request, c *call) {
 		c.rec.Reason = told.Error()
 	}
 	b.record.add(c.rec)
-	panic(http.ErrAbortHandler) // the only way to tell the client that the answer is not whole
+	panic(http.ErrAbortHandler) // the only way to show the client that the answer is incomplete
 }
 
-// upstreamRequest builds the request from nothing: only what is listed here
-// reaches the provider.
+// upstreamRequest builds the request from zero: only what is listed here reaches the provider.
 func (b *broker) upstreamRequest(w http.ResponseWriter, r *http.Request, c *call, key Credential, up *meter) (*http.Request, error) {
 	var body io.Reader = http.NoBody
 	if r.ContentLength != 0 {
@@ -117,7 +115,7 @@ func (b *broker) upstreamRequest(w http.ResponseWriter, r *http.Request, c *call
 	return req, nil
 }
 
-// explain says what the box is told of a failed round trip.
+// explain returns the status and the error that the box sees for a failed round trip.
 func explain(ctx context.Context, err error) (status int, told error) {
 	switch {
 	case errors.Is(err, tunnel.ErrByteLimit):
@@ -132,8 +130,8 @@ func explain(ctx context.Context, err error) (status int, told error) {
 	return http.StatusBadGateway, errUpstream
 }
 
-// relay copies body to w, sending each piece, and before all the header, on at
-// once and looking at it afterwards.
+// relay copies body to w. It flushes the header at once and every piece as it arrives, and hands each piece to tap
+// afterwards.
 func relay(w http.ResponseWriter, body io.Reader, tap *usageTap) error {
 	control := http.NewResponseController(w)
 	if err := control.Flush(); err != nil {
@@ -160,17 +158,15 @@ func relay(w http.ResponseWriter, body io.Reader, tap *usageTap) error {
 	}
 }
 
-// hide returns what replaces the key, and every key that this broker sent
-// before, in whatever a provider answers. A service, or a gateway in between,
-// may repeat the request in any answer. A key that is too short or too plain to
-// be told from ordinary text is not looked for: see [redact.ErrWeak].
+// hide returns the redactor that replaces the key, and every key this broker sent before, in a provider's answers. A
+// service, or a gateway in between, may repeat the request in any answer. A key that is too short or too plain to be
+// distinguished from ordinary text is not looked for: see [redact.ErrWeak].
 func (b *broker) hide(key string) *redact.Redactor {
 	_ = b.keys.Add("key", key) // the only other error is a key longer than any header may be
 	return &b.keys
 }
 
-// hidingReader passes a body on without the keys in it, as it comes: it holds
-// back only what could be the beginning of a key.
+// hidingReader streams a body without the keys in it: it holds back only what could be the beginning of a key.
 type hidingReader struct {
 	body   io.Reader
 	stream *redact.Stream

@@ -61,9 +61,8 @@ func TestEventsArriveBeforeTheStreamEnds(t *testing.T) {
 	}
 }
 
-// A gateway that repeats the request in a good answer, in whatever form, does
-// not give the box the key.
-func TestAnAnswerThatRepeatsTheKeyIsRedactedWhateverItsForm(t *testing.T) {
+// A gateway that repeats the request in a good answer, in any encoding, does not reveal the key to the box.
+func TestRepeatedKeyIsRedactedInAnyEncoding(t *testing.T) {
 	t.Parallel()
 	for name, form := range map[string]func(string) string{
 		"as it is":      func(k string) string { return k },
@@ -99,8 +98,8 @@ func TestAnAnswerThatRepeatsTheKeyIsRedactedWhateverItsForm(t *testing.T) {
 	}
 }
 
-// What cannot be searched does not pass.
-func TestAnEncodedAnswerThatNobodyAskedForIsRefused(t *testing.T) {
+// An answer that cannot be searched must not reach the box.
+func TestUnrequestedEncodingIsRefused(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, Config{Routes: []Route{provider(t, func(w http.ResponseWriter, req *http.Request) {
 		w.Header().Set("Content-Encoding", "gzip")
@@ -145,7 +144,7 @@ func TestUpstreamFailuresHaveTheProvidersErrorShape(t *testing.T) {
 	noKey.key = func(context.Context) (Credential, error) {
 		return CredentialOf(testKey), errors.New("cannot read /secret/" + testKey)
 	}
-	unknown := httptest.NewTLSServer(unreachable(t)) // its certificate is nobody's this machine trusts
+	unknown := httptest.NewTLSServer(unreachable(t)) // with a certificate this machine does not trust
 	defer unknown.Close()
 	unknown.Config.ErrorLog = silent
 	untrusted := provider(t, nil)
@@ -157,10 +156,10 @@ func TestUpstreamFailuresHaveTheProvidersErrorShape(t *testing.T) {
 		route  Route
 		status int
 	}{
-		"nobody listens": {gone, 502},
-		"no key":         {noKey, 401},
-		"redirect":       {redirects, 502},
-		"untrusted":      {untrusted, 502},
+		"no listener": {gone, 502},
+		"no key":      {noKey, 401},
+		"redirect":    {redirects, 502},
+		"untrusted":   {untrusted, 502},
 	} {
 		r := newRig(t, Config{Routes: []Route{c.route}})
 		status, answer, header := r.ask(t, "{}")
@@ -172,7 +171,7 @@ func TestUpstreamFailuresHaveTheProvidersErrorShape(t *testing.T) {
 			t.Errorf("%s: records %+v", name, recs)
 		}
 		if all := fmt.Sprint(answer, header, recs); strings.Contains(all, testKey) || strings.Contains(all, "169.254") || strings.Contains(all, "/secret") {
-			t.Errorf("%s: told too much: %s", name, all)
+			t.Errorf("%s: revealed too much: %s", name, all)
 		}
 	}
 }
@@ -202,7 +201,7 @@ func TestRequestBodiesAreBounded(t *testing.T) {
 		req := r.question(t.Context(), t, body)
 		res, err := r.client.Do(req)
 		if err != nil {
-			continue // the broker hung up while the rest was on its way
+			continue // the broker closed the connection before the end of the body
 		}
 		if _, err := io.Copy(io.Discard, res.Body); err != nil {
 			t.Error(err)
@@ -218,7 +217,7 @@ type zeros struct{}
 
 func (zeros) Read(p []byte) (int, error) { clear(p); return len(p), nil }
 
-func TestCutAnswersAreCutForTheBoxToo(t *testing.T) {
+func TestCutAnswersAreCutForTheBox(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, Config{Routes: []Route{provider(t, func(w http.ResponseWriter, _ *http.Request) {
 		fmt.Fprint(w, "data: {}\n\n")
@@ -263,7 +262,7 @@ func TestLeavingClientCancelsTheUpstreamRequest(t *testing.T) {
 	t.Parallel()
 	began, ended := make(chan struct{}), make(chan struct{})
 	r := newRig(t, Config{Routes: []Route{provider(t, func(_ http.ResponseWriter, req *http.Request) {
-		_, _ = io.Copy(io.Discard, req.Body) // only then does the server notice a client that leaves
+		_, _ = io.Copy(io.Discard, req.Body) // only then does the server notice that the client leaves
 		close(began)
 		<-req.Context().Done()
 		close(ended)
@@ -284,7 +283,7 @@ func TestLeavingClientCancelsTheUpstreamRequest(t *testing.T) {
 	}
 }
 
-func TestClosingTheGateCutsARequestUnderWay(t *testing.T) {
+func TestClosingTheGateCutsRunningRequests(t *testing.T) {
 	t.Parallel()
 	began, ended := make(chan struct{}), make(chan struct{})
 	r := newRig(t, Config{Routes: []Route{provider(t, func(w http.ResponseWriter, req *http.Request) {

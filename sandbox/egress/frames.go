@@ -29,9 +29,8 @@ var (
 	errTunnelBytes = errors.New("guest sent more bytes than the tunnel allows")
 )
 
-// frames watches the yamux frames a guest sends and fails the read at the first
-// one an honest guest never sends. yamux alone is not enough against a hostile
-// peer: it starts a goroutine for every ping, which pile up when the peer does
+// frames checks the yamux frames a guest sends and fails the read at the first one an honest guest never sends. yamux
+// alone is not enough against a hostile peer: it starts a goroutine for every ping, which pile up when the peer does
 // not read, and it lets the peer open streams with the ids of our own side.
 type frames struct {
 	io.ReadWriteCloser
@@ -41,7 +40,7 @@ type frames struct {
 	body   uint32 // bytes of body still to pass
 }
 
-// Read passes bytes on only after every frame header among them was checked.
+// Read returns bytes only after checking every frame header among them.
 func (f *frames) Read(p []byte) (int, error) {
 	n, err := f.ReadWriteCloser.Read(p)
 	if f.left -= int64(n); f.left < 0 {

@@ -41,14 +41,14 @@ func TestFramesPassesOnlyWhatAnHonestGuestSends(t *testing.T) {
 		bad  []byte
 		want error
 	}{
-		{"nothing wrong", nil, nil},
+		{"no error", nil, nil},
 		{"ping", frame(0, framePing, flagSYN, 0, 1), errFrame},
 		{"version", frame(1, frameData, 0, 1, 0), errFrame},
 		{"kind", frame(0, 9, 0, 1, 0), errFrame},
 		{"flags", frame(0, frameData, 1<<9, 1, 0), errFrame},
 		{"id of the host", frame(0, frameWindow, flagSYN, 4, 0), errFrame},
 		{"oversized", frame(0, frameData, 0, 1, tunnel.StreamWindow+1), errFrame},
-		{"going away in anger", frame(0, frameGoAway, 0, 0, 1), errFrame},
+		{"going away with an error", frame(0, frameGoAway, 0, 0, 1), errFrame},
 	} {
 		input := append(bytes.Clone(good), c.bad...)
 		for _, r := range []io.Reader{bytes.NewReader(input), iotest.OneByteReader(bytes.NewReader(input)), iotest.HalfReader(bytes.NewReader(input))} {

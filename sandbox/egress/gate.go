@@ -16,7 +16,7 @@ import (
 	"sandboxrun/sandbox/egress/tunnel"
 )
 
-// Config says what a gate lets out.
+// Config is what a gate lets out.
 type Config struct {
 	Token  string       // the box's placeholder; required when there are routes, see NewToken
 	Routes []Route      // providers the broker forwards to
@@ -24,18 +24,18 @@ type Config struct {
 	Record func(Record) // called for each record, one at a time; must be quick and not call the gate
 	Limits Limits
 
-	// AllowPrivate lets the proxy connect to private and local addresses. It is
-	// for tests and for people who host what the box needs in their own network.
+	// AllowPrivate lets the proxy connect to private and local addresses. It is for tests and for users who host what
+	// the box needs in their own network.
 	AllowPrivate bool
 
 	Resolver Resolver // for the proxy; nil: net.DefaultResolver
 
-	// UpstreamProxy names the proxy through which providers are reached; nil:
-	// http.ProxyFromEnvironment, which leaves loopback base URLs direct.
+	// UpstreamProxy returns the proxy through which providers are reached; nil: http.ProxyFromEnvironment, which
+	// connects to loopback base URLs directly.
 	UpstreamProxy func(*http.Request) (*url.URL, error)
 }
 
-// ErrClosed is what a gate answers after its tunnel has ended.
+// ErrClosed is the error of a gate whose tunnel has ended.
 var ErrClosed = errors.New("egress: the tunnel has ended")
 
 // Gate is the host's end of one box's tunnel. It serves one tunnel, once.
@@ -47,7 +47,7 @@ type Gate struct {
 	proxy     *proxy
 	transport *http.Transport
 
-	ready     chan struct{} // closed when the guest has said hello
+	ready     chan struct{} // closed after the guest's hello
 	readyOnce sync.Once
 	closed    chan struct{} // closed by Close
 	closeOnce sync.Once
@@ -58,7 +58,7 @@ type Gate struct {
 	link    *link // nil outside Serve
 }
 
-// NewGate checks cfg and returns a gate for it. Close it when done.
+// NewGate checks cfg and returns a gate for it; the caller closes it.
 func NewGate(cfg Config) (*Gate, error) {
 	rules, err := parseRules(cfg.Allow)
 	if err != nil {
@@ -115,8 +115,8 @@ func NewGate(cfg Config) (*Gate, error) {
 	return g, nil
 }
 
-// SetAllow replaces the proxy's allow-list. Connections the new list does not
-// admit are cut. On error the list stays as it was.
+// SetAllow replaces the proxy's allow-list. Connections the new list does not admit are cut. On error the list stays
+// unchanged.
 func (g *Gate) SetAllow(entries []string) error {
 	rules, err := parseRules(entries)
 	if err != nil {
@@ -126,8 +126,7 @@ func (g *Gate) SetAllow(entries []string) error {
 	return nil
 }
 
-// Ready returns nil once the guest's listeners accept, and an error when the
-// tunnel or ctx ends before that.
+// Ready returns nil once the guest's listeners accept, and an error when the tunnel or ctx ends before that.
 func (g *Gate) Ready(ctx context.Context) error {
 	select {
 	case <-g.ready:
@@ -144,8 +143,8 @@ func (g *Gate) Ready(ctx context.Context) error {
 	}
 }
 
-// Close ends the tunnel, and with it everything the box's token was good for,
-// and waits until Serve has returned. It is idempotent and always returns nil.
+// Close ends the tunnel, invalidates the box's token, and waits until Serve has returned. It is idempotent and always
+// returns nil.
 func (g *Gate) Close() error {
 	g.closeOnce.Do(func() { close(g.closed) })
 	g.mu.Lock()

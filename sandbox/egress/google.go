@@ -30,9 +30,8 @@ func googleAuth(h http.Header, c Credential) {
 	h.Set("X-Goog-Api-Key", c.Value)
 }
 
-// googleUsage reads a response, or the array of them that a stream without
-// alt=sse is. Counts are cumulative. The prompt's includes what was read from
-// the cache, not what tools put into it; thoughts are paid as output.
+// googleUsage reads a response, or the array of them that a stream without alt=sse is. Counts are cumulative. The
+// prompt's count includes what was read from the cache, not what tools added; thoughts are billed as output.
 func googleUsage(document []byte, u *Usage) {
 	type response struct {
 		Model string `json:"modelVersion"`
@@ -48,7 +47,7 @@ func googleUsage(document []byte, u *Usage) {
 	if !bytes.HasPrefix(bytes.TrimSpace(document), []byte("[")) {
 		all = make([]response, 1)
 		if json.Unmarshal(document, &all[0]) != nil {
-			return // not a document this provider writes: nothing to count
+			return // not a document of this provider: nothing to count
 		}
 	} else if json.Unmarshal(document, &all) != nil {
 		return

@@ -48,7 +48,7 @@ func TestDialReachesAPortInTheBox(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := r.gate.Dial(t.Context(), closed); err == nil {
-		t.Error("dialled a port nobody listens on")
+		t.Error("dialled a port without a listener")
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
@@ -74,7 +74,7 @@ func TestNamesLookedUpInTheBoxAreDeniedAndRecorded(t *testing.T) {
 	if dns, ok := errors.AsType[*net.DNSError](err); !ok || !dns.IsNotFound {
 		t.Errorf("lookup: %v", err)
 	}
-	// A connection that is answered after the name was reported orders the two.
+	// A connection answered after the name was reported orders the two events.
 	port, err := strconv.Atoi(echo(t))
 	if err != nil {
 		t.Fatal(err)
@@ -137,8 +137,8 @@ func TestGuestEndsWithItsContext(t *testing.T) {
 	}
 }
 
-// TestManyClientsAtOnce opens more connections than the guest carries: all are
-// answered in the end, and a stuck proxy does not starve the broker.
+// TestManyClientsAtOnce opens more connections than the guest carries: all are answered in the end, and a stuck proxy
+// does not block the broker.
 func TestManyClientsAtOnce(t *testing.T) {
 	t.Parallel()
 	target := "site.test:" + echo(t)

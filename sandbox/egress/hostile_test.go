@@ -13,8 +13,7 @@ import (
 	"github.com/hashicorp/yamux"
 )
 
-// serve starts a gate on one end of a pipe and returns the guest's end. The
-// result of Serve arrives on the channel.
+// serve starts a gate on one end of a pipe and returns the guest's end. The channel receives the result of Serve.
 func serve(t *testing.T, cfg Config) (net.Conn, *Gate, <-chan error) {
 	t.Helper()
 	gate, err := NewGate(cfg)
@@ -47,7 +46,7 @@ func TestGarbageEndsTheTunnel(t *testing.T) {
 	}
 }
 
-func TestTunnelEndingInMidFrameIsAnEnd(t *testing.T) {
+func TestTunnelCutInsideAFrameEnds(t *testing.T) {
 	t.Parallel()
 	guest, _, result := serve(t, Config{})
 	if _, err := guest.Write(frame(0, frameWindow, flagSYN, 1, 0)[:7]); err != nil {
@@ -59,9 +58,9 @@ func TestTunnelEndingInMidFrameIsAnEnd(t *testing.T) {
 	}
 }
 
-// TestGuestThatNeverReadsDoesNotHoldTheGate opens streams while taking nothing
-// back, so that the gate's first answer never gets through.
-func TestGuestThatNeverReadsDoesNotHoldTheGate(t *testing.T) {
+// TestGuestThatNeverReadsDoesNotHoldTheGate opens streams and reads nothing, so that the gate's first answer is never
+// delivered.
+func TestGuestThatNeverReadsDoesNotBlockTheGate(t *testing.T) {
 	t.Parallel()
 	guest, gate, result := serve(t, Config{})
 	for id := uint32(1); id < 80; id += 2 {
@@ -118,7 +117,7 @@ func TestStreamsWithoutAKnownServiceAreClosed(t *testing.T) {
 			t.Fatal(err)
 		}
 		if opening == "" {
-			_ = st.Close() // half-open: nothing follows, the other half stays
+			_ = st.Close() // half-open: no data follows, the other half stays
 		}
 		if b, err := io.ReadAll(st); err != nil || len(b) > 0 {
 			t.Errorf("%q: answered %q, %v", opening, b, err)
@@ -145,15 +144,14 @@ func TestGateServesOnce(t *testing.T) {
 		t.Errorf("serve after close: %v", err)
 	}
 	if _, err := inside.Write([]byte("x")); err == nil {
-		t.Error("the refused connection is open")
+		t.Error("the refused connection is still open")
 	}
 	if _, err := gate.Dial(t.Context(), 80); !errors.Is(err, ErrClosed) {
 		t.Errorf("dial: %v", err)
 	}
 }
 
-// FuzzServe feeds a gate the bytes of a hostile guest: whatever they are, it
-// neither panics nor hangs nor says it is ready without a hello.
+// FuzzServe feeds a gate the bytes of a hostile guest: it never panics or hangs, and is ready only after a hello.
 func FuzzServe(f *testing.F) {
 	hello := slices.Concat(frame(0, frameData, flagSYN, 1, tunnel.HeaderSize)[:frameHeader], []byte("SBX\x01\x01\x00\x00\x00"))
 	broker := slices.Concat(frame(0, frameData, flagSYN, 3, tunnel.HeaderSize)[:frameHeader], []byte("SBX\x01\x02\x00\x00\x00"))
@@ -178,7 +176,7 @@ func FuzzServe(f *testing.F) {
 		served, drained := make(chan struct{}), make(chan struct{})
 		go func() {
 			defer close(served)
-			_ = gate.Serve(t.Context(), outside) // whatever it says of it
+			_ = gate.Serve(t.Context(), outside) // any result is right
 		}()
 		go func() {
 			defer close(drained)

@@ -131,7 +131,7 @@ func mustURL(t *testing.T, s string) *url.URL {
 	return u
 }
 
-// question is a request with the token, of the model behind the broker.
+// question is a request with the token to the model behind the broker.
 func (r *rig) question(ctx context.Context, t *testing.T, body io.Reader) *http.Request {
 	t.Helper()
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, r.broker+"/anthropic/v1/messages", body)

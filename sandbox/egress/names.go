@@ -32,12 +32,11 @@ func (t *link) readNames(st *tunnel.Stream) {
 	}
 }
 
-// reasonLookup is recorded for names that programs look up themselves instead
-// of asking the proxy.
+// reasonLookup is recorded for names that programs look up themselves instead of through the proxy.
 const reasonLookup = "looked up in the box, which has no name service"
 
-// quietName says whether a lookup is no attempt to reach anything: programs ask
-// what an address or this machine is called.
+// quietName reports whether a lookup is no attempt to reach a host: programs look up the name of an address or of this
+// machine.
 func quietName(name string) bool {
 	name = strings.ToLower(name)
 	return strings.HasSuffix(name, ".arpa") || !strings.Contains(name, ".")

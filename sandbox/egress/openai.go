@@ -9,11 +9,10 @@ import (
 // state. Source: the API reference and the calls Codex makes.
 var openAIResponses = openAIDialect("/v1/responses")
 
-// openAIChat is the Chat Completions API, which many gateways and model servers
-// speak too.
+// openAIChat is the Chat Completions API, which many gateways and model servers offer too.
 var openAIChat = openAIDialect("/v1/chat/completions")
 
-// openAIDialect is an API of OpenAI's whose answers are made at path.
+// openAIDialect is an OpenAI API whose answers are created at path.
 func openAIDialect(path string) dialect {
 	return dialect{
 		endpoints:       []endpoint{{method: http.MethodPost, path: path}, openAIModels},
@@ -25,23 +24,22 @@ func openAIDialect(path string) dialect {
 	}
 }
 
-// Codex names its version when it lists the models.
+// Codex sends its version when it lists the models.
 var openAIModels = endpoint{method: http.MethodGet, path: "/v1/models", query: []string{"client_version=*"}}
 
 var (
-	// The headers that choose an organization or a project, and so who pays, are
-	// not among them: that is the key's owner's decision.
+	// The headers that choose an organization or a project, and so who pays, are omitted: the owner of the key decides
+	// that.
 	openAIRequestHeaders  = []string{"OpenAI-Beta", "X-Client-Request-Id", "X-Stainless-*"}
 	openAIResponseHeaders = []string{
 		"OpenAI-Model", "OpenAI-Processing-Ms", "OpenAI-Version", "Retry-After-Ms", "X-Ratelimit-*", "X-Reasoning-Included", "X-Should-Retry",
 	}
 )
 
-// openAIUsage reads what both APIs say: a response or a completion, an event
-// that carries a whole response (completed, incomplete, failed), or the last
-// chunk of a completion. Their input counts include what was read from the
-// cache; [Usage] tells the two apart. A stream of completions is only counted
-// when the client asked for it (stream_options.include_usage).
+// openAIUsage reads the documents of both APIs: a response or a completion, an event that carries a whole response
+// (completed, incomplete, failed), or the last chunk of a completion. Their input counts include what was read from
+// the cache; [Usage] separates the two. A stream of completions is only counted when the client requested it
+// (stream_options.include_usage).
 func openAIUsage(document []byte, u *Usage) {
 	type details struct {
 		Cached int64 `json:"cached_tokens"`
@@ -63,7 +61,7 @@ func openAIUsage(document []byte, u *Usage) {
 		Response answer `json:"response"`
 	}
 	if json.Unmarshal(document, &d) != nil {
-		return // not a document this provider writes: nothing to count
+		return // not a document of this provider: nothing to count
 	}
 	for _, a := range []answer{d.answer, d.Response} {
 		u.setModel(a.Model)

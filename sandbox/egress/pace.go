@@ -12,9 +12,8 @@ import (
 
 var errBudget = errors.New("the request budget of this run is used up")
 
-// pacedWriter gives each write its own deadline, so that a client that takes
-// nothing does not hold its connection for ever. It passes on no interim
-// responses: they carry headers nobody has filtered.
+// pacedWriter gives each write its own deadline, so that a client that reads nothing does not hold its connection for
+// ever. It drops interim responses: their headers are unfiltered.
 type pacedWriter struct {
 	http.ResponseWriter
 	idle time.Duration
@@ -37,9 +36,8 @@ func (w pacedWriter) Write(p []byte) (int, error) {
 	return w.ResponseWriter.Write(p)
 }
 
-// pacedBody gives each read of a request body its own deadline. The deadline
-// is taken back at the end: the server goes on reading to notice a client that
-// leaves.
+// pacedBody gives each read of a request body its own deadline. The deadline is removed at the end: the server keeps
+// reading to notice a client that leaves.
 type pacedBody struct {
 	io.ReadCloser
 	w    http.ResponseWriter
@@ -58,17 +56,17 @@ func (b pacedBody) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// meter counts the bytes of a body and fails the read that goes beyond left.
+// meter counts the bytes of a body and fails the read that exceeds left.
 type meter struct {
 	body   io.ReadCloser
 	left   int64
-	shared *atomic.Int64 // a budget several bodies draw on; nil: none
+	shared *atomic.Int64 // a budget shared by several bodies; nil: none
 	count  atomic.Int64
 }
 
 func (m *meter) Read(p []byte) (int, error) {
 	n, err := m.body.Read(p)
-	// The budget first: bytes a body's own limit refuses are spent all the same.
+	// The budget first: it also counts bytes that a body's own limit refuses.
 	if m.shared != nil && m.shared.Add(-int64(n)) < 0 {
 		return 0, errBudget
 	}

@@ -13,8 +13,8 @@ import (
 
 var errProxyForm = errors.New("want CONNECT, or a whole http:// url without user and password")
 
-// plain answers a request with an absolute http:// target. The name in the
-// target decides; a Host header that says otherwise is replaced.
+// plain answers a request with an absolute http:// target. The name in the target decides; a different Host header is
+// replaced.
 func (p *proxy) plain(w http.ResponseWriter, r *http.Request) {
 	if r.URL.Scheme != "http" || r.URL.Host == "" || r.URL.User != nil || r.Method == http.MethodTrace {
 		p.refuse(w, Record{Kind: KindDenied, Time: time.Now(), Name: r.Host, Method: r.Method}, errProxyForm)
@@ -28,8 +28,7 @@ func (p *proxy) plain(w http.ResponseWriter, r *http.Request) {
 	ctx, cancel := context.WithTimeoutCause(pass.ctx, p.limits.ConnectionTime, tunnel.ErrLifetime)
 	defer cancel()
 
-	// Not by the transport: it dials in a goroutine that outlives the request, and
-	// so the tunnel.
+	// Not by the transport: it dials in a goroutine that outlives the request, and so the tunnel.
 	conn, err := p.dialer.dial(ctx, pass.host, pass.port)
 	if err != nil {
 		if cause := context.Cause(ctx); cause != nil {
@@ -63,7 +62,7 @@ func (p *proxy) plain(w http.ResponseWriter, r *http.Request) {
 	forward := httputil.ReverseProxy{
 		Rewrite: func(pr *httputil.ProxyRequest) {
 			pr.Out.Host = pr.Out.URL.Host
-			pr.Out.Header.Del("Upgrade") // and what announces it, put back by ReverseProxy
+			pr.Out.Header.Del("Upgrade") // ReverseProxy restores it
 			pr.Out.Header.Del("Connection")
 			if pr.Out.Body != nil {
 				up.body = pacedBody{pr.Out.Body, w, p.limits.ConnectionIdle}

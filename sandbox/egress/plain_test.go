@@ -9,8 +9,7 @@ import (
 	"time"
 )
 
-// held is a resolver that knows nothing until its caller gives up, and takes a
-// moment even then.
+// held is a resolver that finds nothing until its caller gives up, and takes a moment even then.
 type held struct {
 	asked, left chan struct{}
 }
@@ -23,7 +22,7 @@ func (h held) LookupNetIP(ctx context.Context, _, _ string) ([]netip.Addr, error
 	return nil, context.Cause(ctx)
 }
 
-func TestNothingIsDialledOnceTheGateHasClosed(t *testing.T) {
+func TestClosedGateDialsNothing(t *testing.T) {
 	t.Parallel()
 	h := held{make(chan struct{}), make(chan struct{})}
 	r := newRig(t, Config{Allow: []string{"slow.example"}, Resolver: h})
@@ -37,7 +36,7 @@ func TestNothingIsDialledOnceTheGateHasClosed(t *testing.T) {
 		}
 		req.URL.Opaque = "http://slow.example/"
 		if res, err := r.client.Do(req); err == nil {
-			_, _ = io.Copy(io.Discard, res.Body) // an answer to nobody
+			_, _ = io.Copy(io.Discard, res.Body) // no reader is left
 			_ = res.Body.Close()
 		}
 	}()

@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// proxy is the HTTP proxy the box sees. It knows two requests: CONNECT, and
-// GET and its like with an absolute http:// target.
+// proxy is the HTTP proxy of the box. It accepts two requests: CONNECT, and GET or another method with an absolute
+// http:// target.
 type proxy struct {
 	allow   *allowlist
 	dialer  guardedDialer
@@ -29,7 +29,7 @@ func (p *proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	p.plain(w, r)
 }
 
-// admit checks the target of a request. On refusal it has answered.
+// admit checks the target of a request. It answers a refused request itself.
 func (p *proxy) admit(w http.ResponseWriter, r *http.Request, target string, defaultPort uint16) (*passage, bool) {
 	rec := Record{Kind: KindConnect, Time: time.Now(), Name: target, Method: r.Method}
 	host, port, err := splitTarget(target, defaultPort)
@@ -48,7 +48,7 @@ func (p *proxy) admit(w http.ResponseWriter, r *http.Request, target string, def
 	return nil, false
 }
 
-// passage is an admitted request on its way.
+// passage is an admitted request in progress.
 type passage struct {
 	ctx   context.Context
 	leave func()
@@ -57,7 +57,7 @@ type passage struct {
 	rec   Record
 }
 
-// refuse answers and records what is not let out, and what failed on the way.
+// refuse answers and records refused and failed requests.
 func (p *proxy) refuse(w http.ResponseWriter, rec Record, err error) {
 	rec.Status = http.StatusBadGateway
 	if errors.Is(err, errNotAllowed) || errors.Is(err, errPrivate) || errors.Is(err, errHost) ||

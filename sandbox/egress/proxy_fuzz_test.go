@@ -14,7 +14,7 @@ import (
 	"github.com/hashicorp/yamux"
 )
 
-// asked is a resolver that knows nobody and remembers whom it was asked for.
+// asked is a resolver that finds nothing and records the names it is asked for.
 type asked struct {
 	mu    sync.Mutex
 	names []string
@@ -27,9 +27,8 @@ func (a *asked) LookupNetIP(_ context.Context, _, host string) ([]netip.Addr, er
 	return nil, errors.New("no such host")
 }
 
-// FuzzProxyRequest sends a proxy whatever a program in the box could: nothing
-// is looked up that the list does not name, every answer is HTTP or nothing, and
-// no refusal is told with bytes a terminal would obey.
+// FuzzProxyRequest sends a proxy whatever a program in the box could send: it looks up only listed names, every answer
+// is HTTP or nothing, and no refusal contains bytes a terminal would obey.
 func FuzzProxyRequest(f *testing.F) {
 	for _, s := range []string{
 		"CONNECT example.com:443 HTTP/1.1\r\nHost: example.com\r\n\r\n", "CONNECT example.com HTTP/1.1\r\n\r\n",
@@ -66,7 +65,7 @@ func FuzzProxyRequest(f *testing.F) {
 		served := make(chan struct{})
 		go func() {
 			defer close(served)
-			_ = gate.Serve(t.Context(), outside) // looked at in other tests
+			_ = gate.Serve(t.Context(), outside) // checked in other tests
 		}()
 		session, err := yamux.Client(inside, tunnel.Config(tunnel.GuestLinger))
 		if err != nil {
@@ -80,7 +79,7 @@ func FuzzProxyRequest(f *testing.F) {
 		if err := (tunnel.Header{Service: tunnel.ServiceProxy}).Write(st); err != nil {
 			t.Fatal(err)
 		}
-		_, _ = st.Write(request) // the proxy may have hung up
+		_, _ = st.Write(request) // the proxy may have closed the connection
 		_ = st.CloseWrite()
 		answer, _ := io.ReadAll(st) // whatever is left of it
 		_ = st.Close()

@@ -57,7 +57,7 @@ func TestProxyForwardsPlainRequests(t *testing.T) {
 	}
 }
 
-func TestProxyIgnoresAHostHeaderThatSaysOtherwise(t *testing.T) {
+func TestProxyIgnoresADifferentHostHeader(t *testing.T) {
 	t.Parallel()
 	var host string
 	port := site(t, func(_ http.ResponseWriter, r *http.Request) { host = r.Host })
@@ -87,7 +87,7 @@ func TestProxyRefusesAndRecordsEverythingElse(t *testing.T) {
 		switch got := r.raw(t, r.proxy, line+" HTTP/1.1\r\nHost: a.site.test\r\n\r\n"); got {
 		case http.StatusForbidden:
 			refused++
-		case http.StatusBadRequest: // net/http would not even parse it
+		case http.StatusBadRequest: // net/http does not parse it
 		default:
 			t.Errorf("%s: status %d", line, got)
 		}

@@ -8,20 +8,20 @@ import (
 
 // Kinds of [Record].
 const (
-	KindRequest = "request" // the broker forwarded a request, whatever came back
+	KindRequest = "request" // the broker forwarded a request, with any result
 	KindConnect = "connect" // the proxy carried a connection, or tried to
-	KindDenied  = "denied"  // something was refused
+	KindDenied  = "denied"  // the gate refused a request
 )
 
-// Record is one thing the gate did for the box. Texts that the box chose are
+// Record is one action of the gate for the box. Texts that the box chose are
 // escaped to printable ASCII and cut; no field ever holds a key.
 type Record struct {
 	Kind          string
 	Time          time.Time     // when it began
-	Name          string        // what was asked for: host:port, a looked-up name, or provider and path
-	Reason        string        // why it was refused or failed; empty when it went well
-	Address       string        // private address that an allowed name stands for; empty unless that is the reason
-	Count         int           // how many it stands for; over 1 only in the closing summary
+	Name          string        // the target: host:port, a looked-up name, or provider and path
+	Reason        string        // why it was refused or failed; empty on success
+	Address       string        // private address an allowed name resolves to; empty unless that is the reason
+	Count         int           // how many actions it sums up; over 1 only in the closing summary
 	Provider      string        // broker only
 	Method        string        // empty for tunnels and names
 	Path          string        // broker only
@@ -32,7 +32,7 @@ type Record struct {
 	Usage
 }
 
-// Usage is what a provider says a request cost, in tokens.
+// Usage is a request's cost in tokens, as the provider reports it.
 type Usage struct {
 	Model            string
 	InputTokens      int64 // not counting those read from or written to the cache
@@ -44,20 +44,19 @@ type Usage struct {
 const (
 	maxText = 300 // bytes of one escaped text in a Record
 
-	// recordsPerRun bounds connect records and the distinct refusals told one
-	// by one. Requests are bounded by Limits.Requests.
+	// recordsPerRun bounds connect records and the distinct refusals recorded one by one. Requests are bounded by
+	// Limits.Requests.
 	recordsPerRun = 500
 )
 
-// recorder passes records on one at a time. A refusal is told when it is new;
-// repetitions are only counted and summed up by flush, so that a loop in the
-// box cannot flood whoever listens.
+// recorder passes records on one at a time. A new refusal is recorded at once; repetitions are only counted and summed
+// up by flush, so that a loop in the box cannot flood the sink.
 type recorder struct {
 	mu      sync.Mutex
 	sink    func(Record)
-	denied  map[refusal]*Record // Count is the number not told yet
+	denied  map[refusal]*Record // Count is the number not recorded yet
 	lost    int                 // refusals beyond the bound
-	connect int                 // connect records told
+	connect int                 // connect records passed on
 }
 
 type refusal struct{ name, reason, method string }
@@ -99,7 +98,7 @@ func (r *recorder) add(rec Record) {
 	r.sink(rec)
 }
 
-// flush tells what was only counted and forgets it.
+// flush records the counted repetitions and forgets them.
 func (r *recorder) flush() {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -18,8 +18,8 @@ import (
 type Route struct {
 	provider string
 	base     *url.URL
-	// versioned says that base ends in the API's version, which then stands for
-	// the one that begins every path.
+	// versioned says that base ends in the API's version, which then replaces the version at the beginning of every
+	// path.
 	versioned bool
 	key       KeyFunc
 	dialects  []*dialect
@@ -33,19 +33,17 @@ var (
 
 var (
 	providerName = regexp.MustCompile(`^[a-z0-9][a-z0-9-]{0,31}$`)
-	// plainPath leaves out everything that two parsers could read differently:
-	// percent escapes, backslashes, @, empty segments.
+	// plainPath excludes everything that two parsers could read differently: percent escapes, backslashes, @, empty
+	// segments.
 	plainPath  = regexp.MustCompile(`^(/[A-Za-z0-9_~:-][A-Za-z0-9._~:-]*)+$`)
 	apiVersion = regexp.MustCompile(`^v[0-9]+[a-z0-9]*$`)
 )
 
-// NewRoute returns the route of one provider that serves the given wires. A box
-// finds the calls of all of them below BrokerURL(provider), from the API's
-// version on ("/v1/messages"). provider consists of lower-case letters, digits
-// and dashes. base is an http or https URL, with or without the version at its
-// end: "https://api.example" and "https://api.example/v1" are the same, and one
-// that ends in another version is called at that. An error names the provider
-// and what is wrong.
+// NewRoute returns the route of one provider that serves the given wires. A box finds the calls of all of them below
+// BrokerURL(provider), from the API's version on ("/v1/messages"). provider consists of lower-case letters, digits and
+// dashes. base is an http or https URL, with or without the version at its end: "https://api.example" and
+// "https://api.example/v1" are the same; another version at its end is used as given. An error names the provider and
+// what is wrong.
 func NewRoute(provider string, base *url.URL, key KeyFunc, wires ...wire.Wire) (Route, error) {
 	r := Route{provider: provider, base: base, key: key}
 	switch {
@@ -77,9 +75,8 @@ var (
 	errQuery    = errors.New("this query parameter is not on the provider's list")
 )
 
-// match finds the endpoint for a request's method and raw target, which has the
-// form /path?query below the provider's prefix. Of a refused call it returns
-// the dialect whose errors the client understands, as far as that can be told.
+// match finds the endpoint for a request's method and raw target, which has the form /path?query below the provider's
+// prefix. For a refused call it returns the dialect whose errors the client most likely understands.
 func (r *Route) match(method, target string) (d *dialect, e endpoint, query url.Values, err error) {
 	d = r.dialects[0]
 	raw, rawQuery, _ := strings.Cut(target, "?")
@@ -104,7 +101,7 @@ func (r *Route) match(method, target string) (d *dialect, e endpoint, query url.
 	return d, endpoint{}, nil, err
 }
 
-// url returns where an endpoint's path is at the provider.
+// url returns the provider's URL of an endpoint's path.
 func (r *Route) url(path string, query url.Values) *url.URL {
 	if r.versioned {
 		_, path, _ = strings.Cut(strings.TrimPrefix(path, "/"), "/")
@@ -135,7 +132,7 @@ func headerMatches(want, name string) bool {
 	return strings.EqualFold(want, name)
 }
 
-// dialects holds every wire's. It is read only.
+// dialects holds the dialect of every wire. It is read-only.
 var dialects = map[wire.Wire]*dialect{
 	wire.AnthropicMessages: &anthropicMessages,
 	wire.OpenAIResponses:   &openAIResponses,

@@ -13,14 +13,14 @@ import (
 	"sandboxrun/internal/wire"
 )
 
-// seen is what an upstream was asked.
+// seen is a request an upstream received.
 type seen struct {
 	target string // method and request URI
 	header http.Header
 	body   string
 }
 
-// upstream records what it is asked and answers with an empty document.
+// upstream records its requests and answers with an empty document.
 func upstream(t *testing.T) (base string, asked <-chan seen) {
 	t.Helper()
 	all := make(chan seen, 100)
@@ -106,8 +106,7 @@ func TestEveryWireServesItsOwnCallsAndNoOthers(t *testing.T) {
 	}
 }
 
-// TestNoTrickReachesTheProvider writes raw requests, because a client library
-// would tidy the tricks away.
+// TestNoTrickReachesTheProvider writes raw requests, because a client library would normalize the tricks.
 func TestNoTrickReachesTheProvider(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, Config{Routes: []Route{provider(t, unreachable(t)), newRoute(t, "all", providerURL(t), StaticKey(testKey), wire.All()...)}})
@@ -158,7 +157,7 @@ func TestNoTrickReachesTheProvider(t *testing.T) {
 	}
 }
 
-// providerURL is where an upstream is that must not be reached.
+// providerURL is the address of an upstream that must not be reached.
 func providerURL(t *testing.T) string {
 	t.Helper()
 	server := httptest.NewServer(unreachable(t))
@@ -229,7 +228,7 @@ func TestBaseURLsMayEndInTheVersion(t *testing.T) {
 	}
 }
 
-func TestRefusalsSpeakTheVendorsLanguage(t *testing.T) {
+func TestRefusalsHaveTheVendorsFormat(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, Config{Routes: []Route{newRoute(t, "all", providerURL(t), StaticKey(testKey), wire.All()...)}})
 	for _, c := range []struct {
@@ -262,8 +261,8 @@ func TestRefusalsSpeakTheVendorsLanguage(t *testing.T) {
 	}
 }
 
-// FuzzMatch tries targets a box could send: what is let through is one of a
-// short list of paths with a short list of queries, and stays below the base.
+// FuzzMatch tries targets a box could send: an admitted one is on a short list of paths with a short list of queries,
+// and stays below the base.
 func FuzzMatch(f *testing.F) {
 	for _, calls := range wireCalls {
 		for _, call := range calls {
@@ -281,7 +280,7 @@ func FuzzMatch(f *testing.F) {
 		route := newRoute(t, "p", "https://api.example/below/v1", StaticKey("k"), wire.All()...)
 		d, _, values, err := route.match(method, target)
 		if d == nil {
-			t.Fatal("no dialect to refuse in")
+			t.Fatal("no dialect for the refusal")
 		}
 		if err != nil {
 			return

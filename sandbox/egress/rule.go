@@ -16,7 +16,7 @@ import (
 // address, with a port or the default ports 443 and 80.
 type Rule struct {
 	host   string // lower case; an address in its canonical form
-	suffix bool   // host stands for every name below it, not for itself
+	suffix bool   // host matches every name below it, not itself
 	port   uint16 // 0: 443 and 80
 }
 
@@ -36,7 +36,7 @@ var (
 	errHost     = errors.New("not a host name")
 	errNumber   = errors.New("looks like an address in an unusual form")
 	errPort     = errors.New("not a port")
-	errWildcard = errors.New("a wildcard stands for whole names, *.example.com")
+	errWildcard = errors.New("a wildcard replaces whole labels, as in *.example.com")
 
 	hostName   = regexp.MustCompile(`^([a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?\.)*[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?$`)
 	numericEnd = regexp.MustCompile(`(^|\.)([0-9]+|0x[0-9a-f]*)$`)
@@ -79,9 +79,8 @@ func (r Rule) match(host string, port uint16) bool {
 	return host == r.host
 }
 
-// splitTarget reads host or host:port into canonical form. Only plain host
-// names and canonical addresses pass: forms such as 0x7f.1 or 2130706433, which
-// resolvers turn into addresses, do not.
+// splitTarget reads host or host:port into canonical form. It accepts only plain host names and canonical addresses,
+// not forms such as 0x7f.1 or 2130706433, which resolvers turn into addresses.
 func splitTarget(s string, defaultPort uint16) (host string, port uint16, err error) {
 	host, port = s, defaultPort
 	if addr, err := netip.ParseAddr(s); err == nil && addr.Zone() == "" {

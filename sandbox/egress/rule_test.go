@@ -70,8 +70,7 @@ func TestRuleMatch(t *testing.T) {
 	}
 }
 
-// FuzzParseAllow holds that a rule's canonical form means the same rule, and
-// that what passes as a target is plain.
+// FuzzParseAllow checks that a rule's canonical form means the same rule, and that accepted targets are plain.
 func FuzzParseAllow(f *testing.F) {
 	for _, seed := range []string{"example.com", "*.a.b:80", "[2606:4700::1]:1", "8.8.8.8", "0x7f.1", "::", "a:1:2", "]:1", "[", ":", "[]:0"} {
 		f.Add(seed)

@@ -15,11 +15,9 @@ import (
 	"github.com/hashicorp/yamux"
 )
 
-// Serve answers the guest at the other end of conn until the tunnel ends, ctx
-// ends or Close is called, closes conn and waits for all it started. Closing
-// conn must end a Read or Write under way. It returns nil when the guest left
-// or Close was called, ctx's cause when that ended it, and otherwise what the
-// guest did wrong.
+// Serve answers the guest at the other end of conn until the tunnel ends, ctx ends or Close is called, closes conn and
+// waits for all it started. Closing conn must end a Read or Write in progress. It returns nil when the guest left or
+// Close was called, ctx's cause when that ended it, and otherwise the guest's violation.
 func (g *Gate) Serve(ctx context.Context, conn io.ReadWriteCloser) error {
 	session, err := yamux.Server(&frames{ReadWriteCloser: conn, left: g.limits.TunnelBytes}, tunnel.Config(tunnel.HostLinger))
 	if err != nil {
@@ -38,7 +36,7 @@ func (g *Gate) Serve(ctx context.Context, conn io.ReadWriteCloser) error {
 	}
 	t.broker, t.proxy = newHTTPService(g.broker), newHTTPService(g.proxy)
 
-	var wrong error // the guest's doing
+	var wrong error // the guest's violation
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
@@ -74,9 +72,8 @@ func (g *Gate) begin(t *link) bool {
 	return true
 }
 
-// accept takes streams until the session ends. yamux keeps a stream until both
-// sides have closed it; a guest of ours closes its side, so one that lets twice
-// the limit pile up is not ours.
+// accept takes streams until the session ends. yamux keeps a stream until both sides have closed it; our guest closes
+// its side, so one that accumulates twice the limit is not ours.
 func (t *link) accept() error {
 	for {
 		accepted, err := t.session.AcceptStream()
@@ -99,7 +96,7 @@ func (t *link) accept() error {
 	}
 }
 
-// isHangup says whether err is how a tunnel looks whose other end has gone.
+// isHangup reports whether err means that the other end of the tunnel has gone.
 func isHangup(err error) bool {
 	for _, gone := range []error{
 		io.EOF, io.ErrUnexpectedEOF, io.ErrClosedPipe, os.ErrClosed, net.ErrClosed,
@@ -112,8 +109,7 @@ func isHangup(err error) bool {
 	return false
 }
 
-// dispatch reads a stream's header and hands it to its service, which closes
-// it.
+// dispatch reads a stream's header and hands the stream to its service, which closes it.
 func (t *link) dispatch(st *tunnel.Stream) {
 	if err := st.SetReadDeadline(time.Now().Add(tunnel.HeaderTimeout)); err != nil {
 		_ = st.Close()

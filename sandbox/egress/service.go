@@ -11,7 +11,7 @@ import (
 	"sandboxrun/sandbox/egress/tunnel"
 )
 
-// silent takes the lines net/http would log: the guest decides how many.
+// silent discards the lines net/http would log: the guest controls their number.
 var silent = log.New(io.Discard, "", 0)
 
 const (
@@ -19,7 +19,7 @@ const (
 	httpIdle       = 5 * time.Minute // between two requests of one connection
 )
 
-// httpService serves HTTP/1 on the streams handed to it.
+// httpService serves HTTP/1 on the streams it receives.
 type httpService struct {
 	server *http.Server
 	inbox  *inbox
@@ -53,7 +53,7 @@ func newHTTPService(h http.Handler) *httpService {
 
 // close ends every connection and waits until its handler has returned.
 func (s *httpService) close() {
-	_ = s.server.Close() // closing a stream of a closed tunnel has nothing to report
+	_ = s.server.Close() // closing a stream of a closed tunnel is no error
 	s.loop.Wait()
 	s.conns.Wait()
 }
@@ -84,7 +84,7 @@ func (i *inbox) Close() error {
 // Addr returns a placeholder: a tunnel has no address.
 func (i *inbox) Addr() net.Addr { return &net.UnixAddr{Name: "tunnel", Net: "unix"} }
 
-// put hands c over, or closes it when the service has ended.
+// put passes c to Accept, or closes it when the service has ended.
 func (i *inbox) put(c net.Conn) {
 	select {
 	case i.conns <- c:

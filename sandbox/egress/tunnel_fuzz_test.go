@@ -18,9 +18,8 @@ import (
 	"github.com/hashicorp/yamux"
 )
 
-// FuzzFrames holds that the watch over the frames sees the same in pieces of any
-// size, changes nothing, and lets no frame through that an honest guest never
-// sends.
+// FuzzFrames checks that the frame check sees the same in pieces of any size, changes nothing, and passes no frame
+// that an honest guest never sends.
 func FuzzFrames(f *testing.F) {
 	f.Add(bytes.Join([][]byte{frame(0, frameWindow, flagSYN, 1, 0), frame(0, frameData, 0, 1, 9), frame(0, frameGoAway, 0, 0, 0)}, nil))
 	f.Add(frame(0, framePing, flagSYN, 0, 1))
@@ -51,9 +50,8 @@ func FuzzFrames(f *testing.F) {
 	})
 }
 
-// FuzzDial answers a dial into the box with whatever a hostile guest could. The
-// dial succeeds only on the word for success, and what follows that word arrives
-// unchanged.
+// FuzzDial answers a dial into the box with whatever a hostile guest could send. The dial succeeds only on the byte
+// for success, and the bytes after it arrive unchanged.
 func FuzzDial(f *testing.F) {
 	for _, s := range []string{"", "\x00", "\x00hello", "\x01", "\x01hello", "\xff", "HTTP/1.1 200 OK\r\n\r\n"} {
 		f.Add([]byte(s))
@@ -72,7 +70,7 @@ func FuzzDial(f *testing.F) {
 				t.Error(err)
 				return
 			}
-			_ = (tunnel.Header{Service: tunnel.ServiceHello}).Write(hello) // else Ready says so
+			_ = (tunnel.Header{Service: tunnel.ServiceHello}).Write(hello) // else Ready fails
 			st, err := session.AcceptStream()
 			if err != nil {
 				t.Error(err)
@@ -81,7 +79,7 @@ func FuzzDial(f *testing.F) {
 			if h, err := tunnel.ReadHeader(st); err != nil || h != (tunnel.Header{Service: tunnel.ServiceDial, Port: 4096}) {
 				t.Errorf("asked %+v, %v", h, err)
 			}
-			_, _ = st.Write(answer) // a refused one is closed by the other side
+			_, _ = st.Write(answer) // the other side closes a refused one
 			_ = st.Close()
 		}()
 		ctx, cancel := context.WithTimeout(t.Context(), patience)
@@ -107,8 +105,8 @@ func FuzzDial(f *testing.F) {
 	})
 }
 
-// FuzzReportedNames sends the gate names a hostile guest says were looked up:
-// what is recorded of them is printable and bounded.
+// FuzzReportedNames sends the gate names that a hostile guest reports as looked up: their records are printable and
+// bounded.
 func FuzzReportedNames(f *testing.F) {
 	for _, s := range []string{"\x0bexample.com", "\x00\x00", "\xff" + "short", "\x07\x1b[2J.\n\x00", "\x041.in\x03a.b"} {
 		f.Add([]byte(s))
@@ -131,7 +129,7 @@ func FuzzReportedNames(f *testing.F) {
 			t.Fatal(err)
 		}
 		_ = st.Close()
-		_, _ = io.ReadAll(st) // until the gate has read it all
+		_, _ = io.ReadAll(st) // until the gate has read everything
 		_ = session.Close()
 		_ = gate.Close()
 		if err := <-result; err != nil {
@@ -148,8 +146,8 @@ func FuzzReportedNames(f *testing.F) {
 	})
 }
 
-// FuzzGuestStream opens a stream into the guest with any bytes: it reaches
-// nothing but the loopback port its header names, and the guest ends.
+// FuzzGuestStream opens a stream into the guest with any bytes: it reaches only the loopback port its header names,
+// and the guest ends.
 func FuzzGuestStream(f *testing.F) {
 	for _, s := range []string{"", "SBX\x01\x05\x00\x00\x01", "SBX\x01\x05\x00\x00\x01GET / HTTP/1.1\r\n\r\n", "SBX\x01\x02\x00\x00\x00", "garbage garbage"} {
 		f.Add([]byte(s))
@@ -174,7 +172,7 @@ func FuzzGuestStream(f *testing.F) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, _ = st.Write(said) // the guest may have hung up
+		_, _ = st.Write(said) // the guest may have closed the stream
 		_ = st.Close()
 		answer, err := io.ReadAll(st)
 		if err != nil || len(answer) > 1 || len(answer) == 1 && answer[0] != tunnel.DialFailed {

@@ -6,28 +6,26 @@ import (
 )
 
 const (
-	// maxEvent bounds one SSE line that is still parsed, in bytes. The event that
-	// ends an OpenAI response repeats all of it.
+	// maxEvent bounds one SSE line that is still parsed, in bytes. The event that ends an OpenAI response repeats the
+	// whole response.
 	maxEvent    = 1 << 20
 	maxDocument = 2 << 20 // bytes of one JSON body that is still parsed
 )
 
-// usageReader reads what a document says it cost. An event is only parsed when
-// it contains mark.
+// usageReader reads the usage in a document. An event is only parsed when it contains mark.
 type usageReader struct {
 	mark string
 	read func(document []byte, u *Usage) // one JSON body or SSE data field
 }
 
-// setModel notes which model answered, where a document says it.
+// setModel records which model answered, if the document names it.
 func (u *Usage) setModel(model string) {
 	if model != "" {
 		u.Model = model
 	}
 }
 
-// setInput notes a count of input tokens that includes those read from the
-// cache.
+// setInput records a count of input tokens that includes those read from the cache.
 func (u *Usage) setInput(all *int64, cached int64) {
 	if all == nil || cached < 0 || *all < cached {
 		return
@@ -41,9 +39,8 @@ func setCount(field, value *int64) {
 	}
 }
 
-// usageTap looks at a copy of a response for what it cost. It keeps at most one
-// line or document, never fails and never holds the stream up: what is too long
-// is not counted.
+// usageTap reads the usage from a copy of a response. It keeps at most one line or document, never fails and never
+// delays the stream: overlong ones are not counted.
 type usageTap struct {
 	reader   usageReader
 	events   bool // server-sent events, else one JSON document
@@ -88,7 +85,7 @@ func (t *usageTap) line() {
 	t.buf, t.overlong = t.buf[:0], false
 }
 
-// end returns what was counted, after the last byte.
+// end returns the usage after the last byte.
 func (t *usageTap) end() Usage {
 	if !t.overlong {
 		if t.events {

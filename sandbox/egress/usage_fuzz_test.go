@@ -7,8 +7,7 @@ import (
 	"sandboxrun/internal/wire"
 )
 
-// FuzzUsage lets any bytes pass by as a provider's answer: nothing is counted
-// below zero, and pieces of any size count the same.
+// FuzzUsage taps any bytes as a provider's answer: no count is below zero, and pieces of any size count the same.
 func FuzzUsage(f *testing.F) {
 	for _, s := range []string{
 		`data: {"type":"message_start","message":{"model":"m","usage":{"input_tokens":3,"output_tokens":1}}}` + "\n\n" + `data: {"type":"message_delta","usage":{"output_tokens":9}}` + "\n\n",

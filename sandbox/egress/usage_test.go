@@ -10,7 +10,7 @@ import (
 	"io"
 )
 
-// Shaped like the vendors' answers.
+// In the format of the vendors' answers.
 const (
 	responsesSSE = "event: response.created\ndata: {\"type\":\"response.created\",\"response\":{\"model\":\"r\",\"usage\":null}}\n\n" +
 		"event: response.output_text.delta\ndata: {\"type\":\"response.output_text.delta\",\"delta\":\"\\\"usage\\\"\"}\n\n" +

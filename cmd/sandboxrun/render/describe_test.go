@@ -42,7 +42,7 @@ func TestDescribeTellsEventsInOneLine(t *testing.T) {
 		{"file", journal.EventFileChanged, document.FileChange{Path: "a.go", ChangeType: "added", Additions: 3}, "added a.go (+3 -0)"},
 		{"limit", journal.EventLimitReached, journal.LimitReached{Limit: "memory", Detail: "2 GB"}, "memory limit reached: 2 GB"},
 		{"refused host", journal.EventEgressDenied, journal.EgressDenied{Name: "example.com:443", Method: "CONNECT", Reason: "not on the allow-list", Count: 1}, "network denied: CONNECT example.com:443: not on the allow-list"},
-		{"refused address", journal.EventEgressDenied, journal.EgressDenied{Name: "db.test:5432", Reason: "db.test stands for a private, local or reserved address", Address: "10.0.0.5", Count: 3}, "network denied: db.test:5432: db.test stands for a private, local or reserved address (10.0.0.5) (3 times)"},
+		{"refused address", journal.EventEgressDenied, journal.EgressDenied{Name: "db.test:5432", Reason: "db.test resolves to a private, local or reserved address", Address: "10.0.0.5", Count: 3}, "network denied: db.test:5432: db.test resolves to a private, local or reserved address (10.0.0.5) (3 times)"},
 		{"further refusals", journal.EventEgressDenied, journal.EgressDenied{Reason: "further refusals", Count: 900}, "network denied: further refusals (900 times)"},
 		{"unknown kind is silent", "weather", map[string]any{"text": "rain"}, ""},
 		{"raw data of any shape is silent", string(agents.KindRaw), []int{1}, ""},
