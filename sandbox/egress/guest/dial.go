@@ -13,8 +13,7 @@ import (
 // dialConns is how many connections that the host asked for are carried at a time.
 const dialConns = 16
 
-// dials serves the streams the host opens: each asks for a connection to a
-// loopback port of the box.
+// dials serves the streams the host opens: each requests a connection to a loopback port of the box.
 func (g *guest) dials(ctx context.Context) {
 	var wg sync.WaitGroup
 	defer wg.Wait()
@@ -53,7 +52,7 @@ func (g *guest) dial(ctx context.Context, st *tunnel.Stream) {
 	dialer := net.Dialer{Timeout: tunnel.HeaderTimeout}
 	conn, err := dialer.DialContext(ctx, "tcp4", net.JoinHostPort(tunnel.Loopback, strconv.Itoa(int(h.Port))))
 	if err != nil {
-		_, _ = st.Write([]byte{tunnel.DialFailed}) // the stream's end says the same
+		_, _ = st.Write([]byte{tunnel.DialFailed}) // the end of the stream says the same
 		return
 	}
 	local, ok := conn.(tunnel.Duplex)
@@ -65,5 +64,5 @@ func (g *guest) dial(ctx context.Context, st *tunnel.Stream) {
 		_ = conn.Close()
 		return
 	}
-	tunnel.Splice(ctx, local, st, tunnel.Bounds{Linger: closeLinger}) //nolint:errcheck // the host knows why it ended
+	tunnel.Splice(ctx, local, st, tunnel.Bounds{Linger: closeLinger}) //nolint:errcheck // the host records why it ended
 }

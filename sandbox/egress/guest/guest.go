@@ -19,8 +19,7 @@ import (
 )
 
 const (
-	// closeLinger is how long a client in the box may hold a connection that
-	// the host has ended.
+	// closeLinger is how long a client in the box may hold a connection that the host has ended.
 	closeLinger = 15 * time.Second
 )
 
@@ -43,13 +42,13 @@ func (g *guest) open(s tunnel.Service) (*tunnel.Stream, error) {
 func (g *guest) hello() error {
 	st, err := g.open(tunnel.ServiceHello)
 	if err != nil {
-		return fmt.Errorf("announce: %w", err)
+		return fmt.Errorf("send hello: %w", err)
 	}
 	return st.Close()
 }
 
-// forward carries each connection to l over its own stream. At the limit it
-// stops accepting, so further clients wait in the kernel's backlog.
+// forward carries each connection to l over its own stream. At the limit it stops accepting, so further clients wait
+// in the kernel's backlog.
 func (g *guest) forward(ctx context.Context, l net.Listener, s tunnel.Service, limit int) {
 	var wg sync.WaitGroup
 	defer wg.Wait()
@@ -86,16 +85,16 @@ func (g *guest) carry(ctx context.Context, conn net.Conn, s tunnel.Service) {
 		_ = conn.Close()
 		return
 	}
-	tunnel.Splice(ctx, local, st, tunnel.Bounds{Linger: closeLinger}) //nolint:errcheck // the host knows why it ended
-	// When the client vanished, the host has not closed its half yet: hold the
-	// place until it has, so that the streams of both sides stay counted.
+	tunnel.Splice(ctx, local, st, tunnel.Bounds{Linger: closeLinger}) //nolint:errcheck // the host records why it ended
+	// When the client vanished, the host has not closed its half yet: keep the place until it has, so that both sides
+	// count the stream.
 	if err := st.SetReadDeadline(time.Now().Add(closeLinger)); err == nil {
 		_, _ = io.Copy(io.Discard, st)
 	}
 }
 
-// retryAccept says whether accepting goes on after err: a client that gave up
-// before it was accepted, or, after a pause, a moment without free descriptors.
+// retryAccept reports whether accepting continues after err: a client that gave up before it was accepted, or, after a
+// pause, a lack of free descriptors.
 func retryAccept(ctx context.Context, err error) bool {
 	switch {
 	case errors.Is(err, syscall.ECONNABORTED):
@@ -110,5 +109,5 @@ func retryAccept(ctx context.Context, err error) bool {
 	return false
 }
 
-// acceptPause is the wait before accepting again without free descriptors.
+// acceptPause is the pause before accepting again after running out of descriptors.
 const acceptPause = 100 * time.Millisecond

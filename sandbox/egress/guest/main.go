@@ -19,14 +19,14 @@ import (
 	"sandboxrun/sandbox/egress/tunnel"
 )
 
-// Config says where a guest listens. The zero value is what a box uses.
+// Config holds the guest's listeners. A box uses the zero value.
 type Config struct {
 	Broker net.Listener   // nil: the broker's port on 127.0.0.1
 	Proxy  net.Listener   // nil: the proxy's
-	Names  net.PacketConn // nil: 127.0.0.1:53 where the kernel lets an ordinary user bind it
+	Names  net.PacketConn // nil: 127.0.0.1:53 where the kernel lets an unprivileged user bind it
 }
 
-// listen opens what the caller did not bring.
+// listen opens the listeners the caller did not provide.
 func (c *Config) listen(ctx context.Context) error {
 	var config net.ListenConfig
 	for _, l := range []struct {
@@ -44,8 +44,7 @@ func (c *Config) listen(ctx context.Context) error {
 		*l.at = listener
 	}
 	if c.Names == nil {
-		// Only reports names that would be lost otherwise; where port 53 needs
-		// a capability the box does not have, there is nothing to report with.
+		// Names are only reported; where port 53 needs a capability the box lacks, they are not.
 		if names, err := config.ListenPacket(ctx, "udp4", net.JoinHostPort(tunnel.Loopback, "53")); err == nil {
 			c.Names = names
 		}
@@ -64,10 +63,9 @@ func (c *Config) close() {
 	}
 }
 
-// Run carries the box's connections over stdio, the container's standard
-// input and output, until the other end closes it or ctx ends. Closing stdio
-// must end a Read under way. It closes stdio and every listener, and returns
-// nil when the tunnel was ended by the other side.
+// Run carries the box's connections over stdio, the container's standard input and output, until the other end closes
+// it or ctx ends. Closing stdio must end a Read in progress. It closes stdio and every listener, and returns nil when
+// the other side ended the tunnel.
 func Run(ctx context.Context, stdio io.ReadWriteCloser, cfg Config) error {
 	if err := cfg.listen(ctx); err != nil {
 		_ = stdio.Close()
@@ -99,7 +97,7 @@ func Run(ctx context.Context, stdio io.ReadWriteCloser, cfg Config) error {
 		case <-session.CloseChan():
 		}
 	} else if session.IsClosed() {
-		err = nil // over before it began
+		err = nil // the tunnel ended before it began
 	}
 	cancel()
 	cfg.close()
@@ -108,26 +106,23 @@ func Run(ctx context.Context, stdio io.ReadWriteCloser, cfg Config) error {
 	return err
 }
 
-// guestMemory is the Go heap the guest aims to stay under, in bytes. It counts
-// against the box: two windows' worth for each connection it carries is less.
+// guestMemory is the Go heap limit of the guest, in bytes. It counts against the box's memory. Two windows for each
+// connection fit in it.
 const guestMemory = 64 << 20
 
-// Main makes this process a box's main process: it keeps itself small,
-// takes standard input and output as the tunnel and runs [Run] until the
-// tunnel or ctx ends. It changes process-wide settings, so nothing else may run
-// in the process.
+// Main makes this process a box's main process: it limits its own size, takes standard input and output as the tunnel
+// and runs [Run] until the tunnel or ctx ends. It changes process-wide settings, so nothing else may run in the
+// process.
 //
-// It is best started without an init above it. As process 1 it collects
-// orphans itself, Linux spares it the SIGKILL of its own box (gVisor does not),
-// and no other process holds the tunnel's descriptors where the box could write
-// into them. It survives every other signal the box can send.
+// Start it without an init above it. As process 1 it reaps orphans itself, Linux discards SIGKILL from its own box
+// (gVisor does not), and no other process holds the tunnel's descriptors where the box could write into them. It
+// survives every other signal the box can send.
 func Main(ctx context.Context) error {
 	runtime.GOMAXPROCS(2) // every P and its threads count against the box's pids
 	debug.SetMemoryLimit(guestMemory)
 	debug.SetGCPercent(50)
-	// Programs in the box run as the same user. Not being dumpable makes
-	// /proc/<pid>/fd root's, so that a stray "> /proc/1/fd/1" does not write
-	// into the tunnel: prctl(2), PR_SET_DUMPABLE.
+	// Programs in the box run as the same user. An undumpable process's /proc/<pid>/fd belongs to root, so that a
+	// stray "> /proc/1/fd/1" does not write into the tunnel: prctl(2), PR_SET_DUMPABLE.
 	if err := unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0); err != nil {
 		return fmt.Errorf("protect guest: %w", err)
 	}
@@ -156,8 +151,8 @@ type stdio struct {
 
 func (s stdio) Close() error { return s.close() }
 
-// openStdio takes over descriptors 0 and 1. They are made non-blocking first:
-// only then does closing one end a Read under way.
+// openStdio takes over descriptors 0 and 1. It makes them non-blocking first: only then does closing one end a Read in
+// progress.
 func openStdio() (io.ReadWriteCloser, error) {
 	for _, fd := range []int{0, 1} {
 		if err := unix.SetNonblock(fd, true); err != nil {

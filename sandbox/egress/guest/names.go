@@ -18,8 +18,8 @@ const (
 	pendingNames = 64
 )
 
-// names answers every DNS query with "no such name", which makes programs that
-// ignore the proxy fail at once, and tells the host what they looked for.
+// names answers every DNS query with "no such name", so that programs that ignore the proxy fail at once, and reports
+// the names to the host.
 func (g *guest) names(conn net.PacketConn) {
 	report := make(chan string, pendingNames)
 	done := make(chan struct{})
@@ -46,13 +46,13 @@ func (g *guest) names(conn net.PacketConn) {
 		default:
 		}
 		if _, err := conn.WriteTo(answer, from); err != nil {
-			continue // that client is gone; the next one is not
+			continue // this client is gone; the next one may not be
 		}
 	}
 }
 
-// reportNames sends names as one length byte and the text. After a failed write
-// it only drains, so that answering goes on.
+// reportNames sends names as one length byte and the text. After a failed write it only drains the channel, so that
+// answering continues.
 func (g *guest) reportNames(names <-chan string) {
 	var st *tunnel.Stream
 	for name := range names {
@@ -72,8 +72,7 @@ func (g *guest) reportNames(names <-chan string) {
 	}
 }
 
-// refuseName parses a query and builds the answer to it. ok is false for what
-// is not a query with exactly one question.
+// refuseName parses a query and builds the answer to it. ok is false unless it is a query with exactly one question.
 func refuseName(query []byte) (answer []byte, name string, ok bool) {
 	var p dnsmessage.Parser
 	h, err := p.Start(query)

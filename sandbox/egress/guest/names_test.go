@@ -9,7 +9,7 @@ import (
 	"golang.org/x/net/dns/dnsmessage"
 )
 
-func TestRefuseNameIgnoresWhatIsNotAQuery(t *testing.T) {
+func TestRefuseNameIgnoresOtherMessages(t *testing.T) {
 	t.Parallel()
 	name := dnsmessage.MustNewName("a.example.")
 	question := []dnsmessage.Question{{Name: name, Type: dnsmessage.TypeA, Class: dnsmessage.ClassINET}}
@@ -30,8 +30,7 @@ func TestRefuseNameIgnoresWhatIsNotAQuery(t *testing.T) {
 	}
 }
 
-// FuzzRefuseName gives the guest's name service any datagram: an answer belongs
-// to the query and says that there is no such name.
+// FuzzRefuseName gives the guest's name service any datagram: an answer belongs to the query and says "no such name".
 func FuzzRefuseName(f *testing.F) {
 	query := func(names ...string) []byte {
 		m := dnsmessage.Message{Header: dnsmessage.Header{ID: 7, RecursionDesired: true}}

@@ -8,9 +8,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// reap collects the processes the box leaves behind until ctx ends, as the
-// first process of a pid namespace has to. The guest starts none of its own, so
-// every child there is may be collected.
+// reap collects the orphans of the box until ctx ends, as the first process of a pid namespace must. The guest starts
+// no children of its own, so it may collect every child.
 func reap(ctx context.Context) {
 	ended := make(chan os.Signal, 1)
 	signal.Notify(ended, unix.SIGCHLD)

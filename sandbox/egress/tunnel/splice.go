@@ -9,18 +9,17 @@ import (
 	"time"
 )
 
-// CopyBuffer is the size of the buffer each direction of a splice holds.
+// CopyBuffer is the size of the buffer of each direction of a splice.
 const CopyBuffer = 32 << 10
 
-// What ends a splice early.
+// Causes that end a splice early.
 var (
 	ErrIdle      = errors.New("idle for too long")
 	ErrLifetime  = errors.New("open for too long")
 	ErrByteLimit = errors.New("more bytes than one connection may carry")
 )
 
-// Duplex is a connection whose sending half can be closed by itself. Close must
-// end every Read and Write under way.
+// Duplex is a connection whose sending half can be closed separately. Close must end every Read and Write in progress.
 type Duplex interface {
 	io.ReadWriteCloser
 	CloseWrite() error
@@ -34,9 +33,8 @@ type Bounds struct {
 	Linger time.Duration // for the rest once the far side has ended
 }
 
-// Splice copies between near and far, passing on each half-close, until both
-// directions have ended, a bound is reached or ctx ends. It closes both and
-// returns what went each way and the cause of an early end, nil otherwise.
+// Splice copies between near and far, passing on each half-close, until both directions have ended, a bound is reached
+// or ctx ends. It closes both and returns the bytes sent each way and the cause of an early end, else nil.
 func Splice(ctx context.Context, near, far Duplex, b Bounds) (up, down int64, cause error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -44,7 +42,7 @@ func Splice(ctx context.Context, near, far Duplex, b Bounds) (up, down int64, ca
 	closed := make(chan struct{})
 	stop := context.AfterFunc(ctx, func() {
 		defer close(closed)
-		_ = near.Close() // the copies report what matters
+		_ = near.Close() // the copies report the errors
 		_ = far.Close()
 	})
 
@@ -87,8 +85,8 @@ func Splice(ctx context.Context, near, far Duplex, b Bounds) (up, down int64, ca
 	return up, down, cause
 }
 
-// pump copies one direction until it ends. A reader's end is passed on as a
-// half-close; a writer that takes no more ends the whole splice.
+// pump copies one direction until it ends. The end of src becomes a half-close of dst; a dst that accepts no more data
+// ends the whole splice.
 func pump(dst, src Duplex, spend func(int), cancel context.CancelCauseFunc) (n int64) {
 	buf := make([]byte, CopyBuffer)
 	for {

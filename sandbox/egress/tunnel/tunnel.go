@@ -1,5 +1,5 @@
-// Package tunnel is what both ends of a box's tunnel share: streams, the header
-// that opens each, and copying between a stream and a connection.
+// Package tunnel is the code both ends of a box's tunnel share: streams, the header that opens each, and copying
+// between a stream and a connection.
 package tunnel
 
 import (
@@ -11,14 +11,13 @@ import (
 )
 
 const (
-	// StreamWindow bounds what one stream can make the other side buffer. It is
-	// the smallest window yamux accepts.
+	// StreamWindow bounds what one stream can make the other side buffer. yamux accepts no smaller window.
 	StreamWindow = 256 << 10
 
 	// AcceptBacklog is how many streams may wait to be accepted.
 	AcceptBacklog = 64
 
-	// stallTimeout ends a tunnel whose other side takes no bytes at all.
+	// stallTimeout ends a tunnel whose other side accepts no bytes at all.
 	stallTimeout = 30 * time.Second
 
 	// HostLinger frees a stream the host has closed and the guest has not.
@@ -29,8 +28,8 @@ const (
 	GuestLinger = 30 * time.Minute
 )
 
-// Config returns the yamux settings of one side. Keep-alive is off: the
-// end of the container closes the stream, and pings are a way to cost memory.
+// Config returns the yamux settings of one side. Keep-alive is off: the end of the container closes the stream, and
+// pings would let a peer use up memory.
 func Config(linger time.Duration) *yamux.Config {
 	c := yamux.DefaultConfig()
 	c.AcceptBacklog = AcceptBacklog
@@ -39,20 +38,19 @@ func Config(linger time.Duration) *yamux.Config {
 	c.MaxStreamWindowSize = StreamWindow
 	c.StreamOpenTimeout = stallTimeout
 	c.StreamCloseTimeout = linger
-	c.LogOutput = io.Discard // its lines would be written at the guest's pace
+	c.LogOutput = io.Discard // the guest would control how much it logs
 	return c
 }
 
-// Stream is one connection through a tunnel. A yamux stream's own Close only
-// ends the sending half; here that is CloseWrite, and Close also ends every
-// Read and Write under way.
+// Stream is one connection through a tunnel. A yamux stream's own Close only ends the sending half; here that is
+// CloseWrite, and Close also ends every Read and Write in progress.
 type Stream struct {
 	*yamux.Stream
 	once    sync.Once
 	Release func() // called once, at the first Close
 }
 
-// Close ends both halves for this side and gives its place back.
+// Close ends both halves for this side and calls Release.
 func (s *Stream) Close() error {
 	err := s.Stream.Close()
 	past := time.Unix(1, 0)
@@ -67,5 +65,5 @@ func (s *Stream) Close() error {
 	return err
 }
 
-// CloseWrite tells the other side that no more bytes follow.
+// CloseWrite signals the other side that no more bytes follow.
 func (s *Stream) CloseWrite() error { return s.Stream.Close() }

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// Service says what a stream is for. It is part of the header that opens every
-// stream of a tunnel, in either direction.
+// Service is the purpose of a stream. It is part of the header that opens every stream of a tunnel, in either
+// direction.
 type Service byte
 
 // The services.
@@ -20,8 +20,8 @@ const (
 	ServiceDial   Service = 5 // host → guest: connect to a loopback port of the box
 )
 
-// HeaderSize is fixed, so a reader never has to trust a length: four bytes
-// magic and version, the service, a zero byte, a port in network order.
+// HeaderSize is fixed, so that no reader has to trust a length: four bytes magic and version, the service, a zero
+// byte, a port in network order.
 const HeaderSize = 8
 
 // Magic begins every header: a name and a version.
@@ -45,7 +45,7 @@ func (h Header) Write(w io.Writer) error {
 	return err
 }
 
-// ReadHeader reads a header; it fails on bytes that are none.
+// ReadHeader reads a header; it fails on other bytes.
 func ReadHeader(r io.Reader) (Header, error) {
 	var b [HeaderSize]byte
 	if _, err := io.ReadFull(r, b[:]); err != nil {
@@ -57,19 +57,18 @@ func ReadHeader(r io.Reader) (Header, error) {
 	return Header{Service: Service(b[4]), Port: binary.BigEndian.Uint16(b[6:])}, nil
 }
 
-// What both ends of a tunnel agree on. The ports lie below Linux's ephemeral range,
-// so no outgoing connection in the box can hold them.
+// Constants both ends of a tunnel share. The ports lie below Linux's ephemeral range, so no outgoing connection in the
+// box can take them.
 const (
 	Loopback   = "127.0.0.1"
 	BrokerPort = 18470 // plain HTTP: the credential broker
 	ProxyPort  = 18471 // HTTP CONNECT and absolute-form proxy
 
-	// BrokerConns and ProxyConns are how many connections a guest carries at a
-	// time, apart for each port so that downloads cannot starve the agent. Together
-	// they stay below the host's limit on streams.
+	// BrokerConns and ProxyConns are how many connections a guest carries at a time, separately for each port so that
+	// downloads cannot starve the agent. Together they stay below the host's limit on streams.
 	BrokerConns = 32
 	ProxyConns  = 64
-	// HeaderTimeout bounds how long a stream may take to say what it is for.
+	// HeaderTimeout bounds how long a stream may take to send its header.
 	HeaderTimeout = 10 * time.Second
 	// MaxName is the longest name in the DNS, RFC 1035 section 2.3.4, in bytes.
 	MaxName = 253
