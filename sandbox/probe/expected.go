@@ -8,8 +8,7 @@ import (
 //go:embed expected/*.txt
 var expected embed.FS
 
-// PictureFile is where the picture of boxes on a runtime is; remapped is for an
-// engine that remaps users.
+// PictureFile is the path of the picture of boxes on a runtime; remapped is for an engine that remaps users.
 func PictureFile(runtime string, remapped bool) string {
 	if remapped {
 		runtime += "-userns"
@@ -17,8 +16,7 @@ func PictureFile(runtime string, remapped bool) string {
 	return "expected/" + runtime + ".txt"
 }
 
-// Expected is the picture such a box has to give, as Picture makes it; false
-// where nobody has looked at one.
+// Expected is the picture such a box must give, in the form of Picture; false where none has been recorded.
 func Expected(runtime string, remapped bool) ([]string, bool) {
 	text, err := expected.ReadFile(PictureFile(runtime, remapped))
 	if err != nil {

@@ -14,15 +14,15 @@ import (
 
 // Files is what the file system offers.
 type Files struct {
-	// Writable are the uppermost places this user can write to.
+	// Writable are the uppermost paths this user can write to.
 	Writable []string `json:"writable"`
-	// Privileged are programs that carry somebody's identity or capabilities,
-	// and whether running them would change anything.
+	// Privileged are programs that carry another user's identity or capabilities, and whether running them would
+	// change anything.
 	Privileged []Privileged `json:"privileged"`
 	Devices    []Device     `json:"devices"`
 	Sockets    []string     `json:"sockets"` // unix sockets with a path
 	Searched   int          `json:"searched"`
-	// Complete says that the search saw everything.
+	// Complete says that the search reached everything.
 	Complete bool `json:"complete"`
 }
 
@@ -33,7 +33,7 @@ type Privileged struct {
 	Usable bool   `json:"usable"`
 }
 
-// Device is a device node and who can open it.
+// Device is a device node, and whether this user can open it.
 type Device struct {
 	Path   string `json:"path"`
 	Number string `json:"number"`
@@ -47,11 +47,11 @@ const (
 	maxListed   = 500
 )
 
-// kernelTrees are looked at by other means.
+// kernelTrees are inspected by other means.
 var kernelTrees = []string{"/proc", "/sys"}
 
-// lookAtFiles walks the whole tree, except what is writable anyway.
-func lookAtFiles(ctx context.Context) Files {
+// inspectFiles walks the whole tree, except what is writable anyway.
+func inspectFiles(ctx context.Context) Files {
 	f := Files{Writable: []string{}, Privileged: []Privileged{}, Devices: []Device{}, Sockets: []string{}}
 	noNew := lines("/proc/self/status")
 	powerless := slices.Contains(noNew, "NoNewPrivs:\t1")
@@ -60,7 +60,7 @@ func lookAtFiles(ctx context.Context) Files {
 			return fs.SkipDir
 		}
 		if f.Searched++; f.Searched > maxSearched || ctx.Err() != nil {
-			return fmt.Errorf("given up at %s", path)
+			return fmt.Errorf("search stopped at %s", path)
 		}
 		return f.see(path, d, powerless)
 	})
@@ -68,7 +68,7 @@ func lookAtFiles(ctx context.Context) Files {
 	return f
 }
 
-// see takes down one entry.
+// see records one entry.
 func (f *Files) see(path string, d fs.DirEntry, powerless bool) error {
 	switch {
 	case d.Type()&fs.ModeSymlink != 0:
@@ -133,16 +133,16 @@ func (f *Files) privilege(path string, d fs.DirEntry, powerless bool) {
 	f.Privileged = append(f.Privileged, Privileged{Path: path, Mark: strings.Join(marks, ", "), Usable: usable})
 }
 
-// writable asks the kernel, which knows of read-only mounts too.
+// writable asks the kernel, because it knows read-only mounts too.
 func writable(path string) bool {
 	return unix.Faccessat(unix.AT_FDCWD, path, unix.W_OK, unix.AT_EACCESS) == nil
 }
 
-// writableBelow lists what can be written in a tree of the kernel's, which has
-// no use for its walls when one switch is open.
+// writableBelow lists what can be written in one of the kernel's own trees. One writable setting there can defeat the
+// isolation.
 func writableBelow(root string) []string {
 	found := []string{}
-	_ = filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error { // it returns no error but to skip
+	_ = filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error { // it returns errors only to skip
 		unread := err != nil || d.Type()&os.ModeSymlink != 0
 		if !unread && writable(path) {
 			found = list(found, path)

@@ -6,27 +6,26 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Kernel is what the box learns of the kernel, and where it could write to it.
+// Kernel is what the box can learn about the kernel, and where it could write to it.
 type Kernel struct {
 	Release string `json:"release"`
-	// Secrets are files that tell about the machine or other processes, and
-	// what reading them gives: "absent", "empty", an error's name, or "readable".
+	// Secrets are files with information about the machine or other processes, and the result of reading them:
+	// "absent", "empty", an error's name, or "readable".
 	Secrets map[string]string `json:"secrets"`
-	// Switches are files that change the machine, and what opening them for
-	// writing gives. Nothing is written.
+	// Switches are files that change the machine, and the result of opening them for writing. Nothing is written.
 	Switches map[string]string `json:"switches"`
 	// Writable lists everything below /proc/sys and /sys that can be written.
 	Writable []string `json:"writable"`
 }
 
-// secrets are what containers are usually shown less of.
+// secrets are files that runtimes usually hide from containers.
 var secrets = []string{
 	"/proc/kcore", "/proc/kmsg", "/proc/keys", "/proc/sched_debug", "/proc/timer_list", "/proc/latency_stats",
 	"/proc/kpagecount", "/proc/kpageflags", "/proc/vmallocinfo", "/proc/slabinfo", "/proc/1/environ", "/proc/1/mem", "/proc/1/maps",
 	"/proc/scsi", "/proc/acpi", "/sys/firmware", "/sys/kernel/debug", "/sys/kernel/tracing", "/sys/kernel/security", "/dev/mem", "/dev/kmsg",
 }
 
-// switches change the machine, or what becomes of it.
+// switches change the machine or its behaviour.
 var switches = []string{
 	"/proc/sysrq-trigger", "/proc/sys/kernel/core_pattern", "/proc/sys/kernel/modprobe", "/proc/sys/kernel/hotplug",
 	"/proc/sys/kernel/sysrq", "/proc/sys/vm/panic_on_oom", "/proc/sys/fs/binfmt_misc/register", "/proc/sys/net/ipv4/ip_forward",
@@ -35,7 +34,7 @@ var switches = []string{
 	"/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes", "/sys/fs/cgroup/pids.max",
 }
 
-func lookAtKernel() Kernel {
+func inspectKernel() Kernel {
 	k := Kernel{Secrets: map[string]string{}, Switches: map[string]string{}}
 	var u unix.Utsname
 	if unix.Uname(&u) == nil {
@@ -52,8 +51,7 @@ func lookAtKernel() Kernel {
 	return k
 }
 
-// readable says what reading the first bytes of a file or the names of a
-// directory gives.
+// readable returns the result of reading the first bytes of a file or the names of a directory.
 func readable(path string) string {
 	fd, err := unix.Open(path, unix.O_RDONLY|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
 	if err != nil {
@@ -77,8 +75,7 @@ func readable(path string) string {
 	return "readable"
 }
 
-// symbols says whether addresses of the kernel are shown; without privilege
-// they are all zero.
+// symbols reports whether addresses of the kernel are shown; without privilege they are all zero.
 func symbols() string {
 	text, err := head("/proc/kallsyms")
 	if err != nil {

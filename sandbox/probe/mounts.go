@@ -13,7 +13,7 @@ type Mount struct {
 	Type   string   `json:"type"`
 	Source string   `json:"source"` // path of the mount's root in its file system
 	Flags  []string `json:"flags"`  // of ro, rw, nosuid, nodev, noexec
-	// Propagation is "private", or what the kernel says instead.
+	// Propagation is "private", or what the kernel reports instead.
 	Propagation string `json:"propagation"`
 }
 

@@ -11,13 +11,13 @@ import (
 // Network is what the box can reach.
 type Network struct {
 	Interfaces []string `json:"interfaces"`
-	Routes     []string `json:"routes"`    // lines of the kernel's tables but those of loopback
+	Routes     []string `json:"routes"`    // lines of the kernel's tables except loopback
 	Resolvers  []string `json:"resolvers"` // of /etc/resolv.conf
-	// Listening are local addresses something in the box listens on.
+	// Listening are local addresses on which a process in the box listens.
 	Listening []string `json:"listening"`
 	// Abstract are unix sockets without a path.
 	Abstract []string `json:"abstract_sockets"`
-	// Reach says what connecting to an address gave: "ok" or the error.
+	// Reach is the result of connecting to an address: "ok" or the error.
 	Reach map[string]string `json:"reach"`
 }
 
@@ -28,7 +28,7 @@ const reachBound = 2 * time.Second
 // listening is the state of a listening socket in /proc/net/tcp, proc(5).
 const listening = "0A"
 
-func lookAtNetwork(ctx context.Context, reach []string) Network {
+func inspectNetwork(ctx context.Context, reach []string) Network {
 	n := Network{Interfaces: []string{}, Routes: []string{}, Resolvers: []string{}, Listening: []string{}, Abstract: []string{}, Reach: map[string]string{}}
 	for _, line := range lines("/proc/net/dev") {
 		if name, _, ok := strings.Cut(strings.TrimSpace(line), ":"); ok {

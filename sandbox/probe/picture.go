@@ -11,7 +11,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Machine is what a box's view is compared with: the machine it runs on.
+// Machine is the machine a box runs on, for comparison with the box's view.
 type Machine struct {
 	Namespaces map[string]string
 	Release    string // of the kernel
@@ -27,16 +27,15 @@ func ThisMachine() Machine {
 	return m
 }
 
-// Picture is the view as sorted lines that are the same on every machine with
-// the same runtime: what differs with kernels, file systems, versions of
-// cgroups, the runner's user or the run is told by what it means.
+// Picture is the view as sorted lines that are the same on every machine with the same runtime: what differs with
+// kernels, file systems, versions of cgroups, the runner's user or the run is shown by its meaning.
 func (v View) Picture(on Machine) []string {
 	p := picture{}
 	for who, process := range v.Processes {
 		p.process(who, process)
 	}
 	for kind, id := range v.Namespaces {
-		if kind == "time" { // not every kernel has it
+		if kind == "time" { // some kernels lack it
 			continue
 		}
 		whose := "its own"
@@ -70,8 +69,7 @@ func (v View) Picture(on Machine) []string {
 	return slices.Compact(p)
 }
 
-// certificates are variables that are set where the machine has a bundle of
-// certificate authorities.
+// certificates matches variables that are set where the machine has a bundle of certificate authorities.
 var certificates = regexp.MustCompile(`CERT|CAFILE|CAINFO|CA_BUNDLE`)
 
 type picture []string
@@ -106,7 +104,7 @@ func (p *picture) process(who string, of Process) {
 	}
 }
 
-// identity of four numbers: real, effective, saved, file system.
+// identity summarizes four numbers: real, effective, saved, file system.
 func identity(ids string) string {
 	numbers := slices.Compact(strings.Fields(ids))
 	switch {
@@ -125,7 +123,7 @@ func limited(softHard string) string {
 	return "limited"
 }
 
-// permission is what the outcome of an attempt means.
+// permission is the meaning of an attempt's result.
 func permission(result string) string {
 	switch result {
 	case "EPERM", "EACCES", "ENOSYS", "EAFNOSUPPORT", "EPROTONOSUPPORT", "ESOCKTNOSUPPORT":
@@ -136,7 +134,7 @@ func permission(result string) string {
 	return "reaches the kernel"
 }
 
-// cgroups wants every line to name the root of a namespace: hierarchy:controllers:path.
+// cgroups requires that every line names the root of a namespace: hierarchy:controllers:path.
 func (p *picture) cgroups(table []string) {
 	for _, line := range table {
 		if !strings.HasSuffix(line, ":/") {
@@ -147,10 +145,10 @@ func (p *picture) cgroups(table []string) {
 	p.add("cgroup", "place of the box among the machine's", "hidden")
 }
 
-// digest is a part of a path that differs from run to run.
+// digest is a part of a path that differs between runs.
 var digest = regexp.MustCompile(`[0-9a-f]{16,}`)
 
-// pseudo are file systems that are no files.
+// pseudo are file systems without files on a disk.
 var pseudo = []string{"proc", "sysfs", "tmpfs", "devtmpfs", "devpts", "mqueue"}
 
 func (p *picture) mounts(all []Mount) {
@@ -164,12 +162,12 @@ func (p *picture) mounts(all []Mount) {
 		}
 		inside := strings.HasPrefix(at, "/proc/") || strings.HasPrefix(at, "/sys/firmware") || strings.HasPrefix(at, "/sys/devices")
 		if at == "/sys/fs/cgroup" && m.Type == "tmpfs" {
-			continue // the place where version 1 is mounted; whether it can be written is told by the search
+			continue // where version 1 is mounted; the search shows whether it is writable
 		}
 		if inside && (slices.Contains(m.Flags, "ro") || kind == "tmpfs" || kind == "devtmpfs") {
-			continue // masks and read-only places: what they hide is told by what can be read
+			continue // masks and read-only mounts: other lines show what can be read
 		}
-		if strings.Contains(m.Propagation, "shared") { // that mounts of the machine may arrive depends on the machine
+		if strings.Contains(m.Propagation, "shared") { // whether the machine's later mounts appear depends on the machine
 			kind += ", shared"
 		}
 		p.add("mount", at, strings.Join(append(slices.Clone(m.Flags), kind), " "))
@@ -231,8 +229,8 @@ func (p *picture) network(n Network) {
 	}
 }
 
-// Compare says how two pictures differ, the lines that are missing with a minus
-// and the ones too many with a plus; nil when they do not.
+// Compare returns the differences of two pictures, missing lines with a minus and extra lines with a plus; nil when
+// they are equal.
 func Compare(want, got []string) []string {
 	var diff []string
 	for _, line := range want {

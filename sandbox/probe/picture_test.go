@@ -8,7 +8,7 @@ import (
 
 var machine = Machine{Namespaces: map[string]string{"net": "net:[1]", "user": "user:[2]"}, Release: "6.1"}
 
-// sampleView is a box that is as it should be.
+// sampleView is a correct box.
 func sampleView() View {
 	box := Process{
 		UIDs: "10001 10001 10001 10001", GIDs: "10001 10001 10001 10001", Groups: "10001",
@@ -33,7 +33,7 @@ func sampleView() View {
 	}
 }
 
-func TestAPictureTellsWhatDiffersByWhatItMeans(t *testing.T) {
+func TestPictureIsTheSameOnEveryMachine(t *testing.T) {
 	t.Parallel()
 	got := sampleView().Picture(machine)
 	for _, want := range []string{
@@ -47,7 +47,7 @@ func TestAPictureTellsWhatDiffersByWhatItMeans(t *testing.T) {
 			t.Errorf("no line %q in\n%s", want, strings.Join(got, "\n"))
 		}
 	}
-	// What is on every machine another, or changes nothing, has no line.
+	// What differs between machines, or changes nothing, has no line.
 	for _, line := range got {
 		if strings.Contains(line, "/bin/su") || strings.Contains(line, "kcore: rw") || strings.Contains(line, "SSL_CERT_FILE") || strings.Contains(line, "172.17") {
 			t.Errorf("line %q", line)
@@ -69,7 +69,7 @@ func TestAPictureTellsWhatDiffersByWhatItMeans(t *testing.T) {
 	}
 }
 
-func TestAPictureShowsEveryWeakness(t *testing.T) {
+func TestPictureShowsEveryWeakness(t *testing.T) {
 	t.Parallel()
 	want := sampleView().Picture(machine)
 	for name, weaken := range map[string]func(*View){
@@ -103,7 +103,7 @@ func TestAPictureShowsEveryWeakness(t *testing.T) {
 		"a way to a closed port": func(v *View) { v.Network.Reach["172.17.0.1:80"] = "ECONNREFUSED" },
 		"an abstract socket":     func(v *View) { v.Network.Abstract = []string{"@/tmp/.X11-unix/X0"} },
 		"a variable":             func(v *View) { v.Environment = append(v.Environment, "AWS_SECRET_ACCESS_KEY") },
-		"somebody's process":     func(v *View) { v.Visible = append(v.Visible, Visible{77, "sshd"}) },
+		"a foreign process":      func(v *View) { v.Visible = append(v.Visible, Visible{77, "sshd"}) },
 	} {
 		v := sampleView()
 		weaken(&v)
@@ -113,7 +113,7 @@ func TestAPictureShowsEveryWeakness(t *testing.T) {
 	}
 }
 
-func TestCompareTellsBothSides(t *testing.T) {
+func TestCompareShowsBothSides(t *testing.T) {
 	t.Parallel()
 	got := Compare([]string{"a: 1", "b: 1"}, []string{"b: 1", "a: 2", "c: 1"})
 	if want := []string{"- a: 1", "+ a: 2", "+ c: 1"}; !slices.Equal(got, want) {

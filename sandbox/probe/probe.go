@@ -1,10 +1,9 @@
-// Package probe looks at a live box from inside and says what an attacker there
-// would have to work with: what the kernel lets a process do, what can be seen,
-// written and reached. It runs in the box as this program's own static binary,
-// asks the kernel instead of believing files of the image, and changes nothing.
+// Package probe inspects a live box from inside and reports what an attacker there could use: what the kernel lets a
+// process do, and what it can see, write and reach. It runs in the box as this program's own static binary, asks the
+// kernel instead of trusting files of the image, and changes nothing.
 //
-// What it finds is a View. Its Picture is the part of that which does not differ
-// between machines, as lines of text to be compared with an expected picture.
+// Its result is a View. The Picture of a View is the part that does not differ between machines, as lines of text to
+// be compared with an expected picture.
 package probe
 
 import (
@@ -17,14 +16,13 @@ import (
 
 // View is a box seen from inside.
 type View struct {
-	// Processes are what the kernel says of the main process, of one made by
-	// exec, and of a child of that.
+	// Processes are the kernel's reports of the main process, of one started by exec, and of a child of that.
 	Processes map[string]Process `json:"processes"`
 	Visible   []Visible          `json:"visible_processes"`
 	// Namespaces are the identities of the process's namespaces by kind.
 	Namespaces map[string]string `json:"namespaces"`
 	Cgroups    []string          `json:"cgroups"`  // lines of /proc/self/cgroup
-	Syscalls   map[string]string `json:"syscalls"` // what came of trying: "ok" or the error's name
+	Syscalls   map[string]string `json:"syscalls"` // results of the attempts: "ok" or the error's name
 	Sockets    map[string]string `json:"sockets"`  // the same by address family
 	Mounts     []Mount           `json:"mounts"`
 	Files      Files             `json:"files"`
@@ -34,7 +32,7 @@ type View struct {
 	Environment []string `json:"environment"`
 }
 
-// Visible is one process that can be seen.
+// Visible is one visible process.
 type Visible struct {
 	PID  int    `json:"pid"`
 	Name string `json:"name"`
@@ -43,8 +41,8 @@ type Visible struct {
 // maxVisible bounds how many processes are listed.
 const maxVisible = 1000
 
-// Look looks at the box this process is in. reach are addresses, host:port, it
-// tries to connect to. The end of ctx cuts the search of the file system short.
+// Look inspects the box this process runs in. reach are addresses, host:port, it tries to connect to. The end of ctx
+// stops the search of the file system early.
 func Look(ctx context.Context, reach []string) View {
 	v := View{
 		Processes:   processes(ctx),
@@ -54,11 +52,11 @@ func Look(ctx context.Context, reach []string) View {
 		Syscalls:    trySyscalls(ctx),
 		Sockets:     trySockets(),
 		Mounts:      mounts(),
-		Kernel:      lookAtKernel(),
-		Network:     lookAtNetwork(ctx, reach),
+		Kernel:      inspectKernel(),
+		Network:     inspectNetwork(ctx, reach),
 		Environment: []string{},
 	}
-	v.Files = lookAtFiles(ctx)
+	v.Files = inspectFiles(ctx)
 	for _, pair := range os.Environ() {
 		name, _, _ := strings.Cut(pair, "=")
 		v.Environment = append(v.Environment, name)
@@ -67,7 +65,7 @@ func Look(ctx context.Context, reach []string) View {
 	return v
 }
 
-// visible lists the processes /proc shows.
+// visible lists the processes in /proc.
 func visible() []Visible {
 	found := []Visible{}
 	entries, err := os.ReadDir("/proc")

@@ -14,7 +14,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Process is what the kernel says of one process.
+// Process is the kernel's report of one process.
 type Process struct {
 	UIDs   string            `json:"uids"` // real, effective, saved, file system
 	GIDs   string            `json:"gids"`
@@ -26,11 +26,11 @@ type Process struct {
 	Umask      string            `json:"umask"`
 	Limits     map[string]string `json:"limits,omitempty"` // soft:hard, of this process only
 	OOMScore   string            `json:"oom_score_adj,omitempty"`
-	Confined   string            `json:"confined,omitempty"` // by a security module, its own words
+	Confined   string            `json:"confined,omitempty"` // label of a security module
 	Dumpable   string            `json:"memory_readable,omitempty"`
 }
 
-// ChildArgument makes the probe's own program describe itself and nothing else.
+// ChildArgument makes the probe's program only describe itself.
 const ChildArgument = "--child"
 
 // processes describes the main process, this one and a child.
@@ -78,7 +78,7 @@ func describe(dir string) Process {
 	return p
 }
 
-// memory says whether the memory of a process could be opened for writing.
+// memory reports whether the memory of a process could be opened for writing.
 func memory(dir string) string {
 	if dir == "/proc/self" {
 		return "own"
@@ -113,7 +113,7 @@ func bound(n uint64) string {
 	return strconv.FormatUint(n, 10)
 }
 
-// child runs this program once more and has it describe itself.
+// child runs this program once more to describe itself.
 func child(ctx context.Context) (p Process, err error) {
 	self, err := os.Executable()
 	if err != nil {
@@ -128,7 +128,7 @@ func child(ctx context.Context) (p Process, err error) {
 	return p, json.Unmarshal(out.Bytes(), &p)
 }
 
-// lines reads a small file of the kernel's, nil when it cannot be read.
+// lines reads a small file of the kernel, nil when it is unreadable.
 func lines(path string) []string {
 	text, err := head(path)
 	if err != nil || len(text) == 0 {

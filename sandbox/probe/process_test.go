@@ -17,7 +17,7 @@ func TestThisProcessIsDescribed(t *testing.T) {
 		t.Errorf("%+v", p)
 	}
 	if gone := describe("/proc/none"); gone.UIDs != "" || gone.Dumpable != "ENOENT" {
-		t.Errorf("a process that is not there: %+v", gone)
+		t.Errorf("a missing process: %+v", gone)
 	}
 }
 

@@ -2,7 +2,7 @@ package probe
 
 import "golang.org/x/sys/unix"
 
-// families are address families by name, and the kind of socket to ask for.
+// families are address families by name, and the socket type to request.
 var families = map[string][2]int{
 	"unix":      {unix.AF_UNIX, unix.SOCK_STREAM},
 	"inet":      {unix.AF_INET, unix.SOCK_STREAM},

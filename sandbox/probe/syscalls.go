@@ -13,9 +13,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// attempt is one system call with arguments that get past the checks of
-// permission and then fail, or succeed without a consequence, so that the error
-// tells whether the caller would have been allowed. A filter answers first.
+// attempt is one system call with arguments that pass the permission checks and then fail, or succeed without a
+// consequence, so that the error shows whether the caller had permission. A filter answers first.
 type attempt struct {
 	name string
 	do   func() error
@@ -34,16 +33,15 @@ func raw(name string, number uintptr, args ...uintptr) attempt {
 }
 
 const (
-	none = ^uintptr(0) // descriptor that is none: -1
+	none = ^uintptr(0) // not a descriptor: -1
 	// wild is an address no process has mapped.
 	wild = uintptr(1)
-	// What no kernel knows as flags.
+	// Flags no kernel knows.
 	noFlags = uintptr(0xdeadbee0)
 )
 
-// attempts are the calls that containers are escaped with, and those a box has
-// no business making. Memory arguments are wild on purpose: a kernel that gets
-// as far as reading them has let the caller through.
+// attempts are the calls used to escape from containers, and others a box has no reason to make. Memory arguments are
+// wild on purpose: a kernel that reads them has let the caller through.
 var attempts = []attempt{
 	raw("acct", unix.SYS_ACCT, wild),
 	raw("add_key", unix.SYS_ADD_KEY, wild, wild, wild, 1, none),
@@ -94,7 +92,7 @@ func trySyscalls(ctx context.Context) map[string]string {
 	for _, a := range attempts {
 		found[a.name] = errorName(a.do())
 	}
-	// Namespaces are made for a child, which ends at once.
+	// Each namespace is made for a child, which ends at once.
 	for name, flags := range map[string]*syscall.SysProcAttr{
 		"clone with a user namespace":   {Cloneflags: unix.CLONE_NEWUSER},
 		"clone with a mount namespace":  {Cloneflags: unix.CLONE_NEWNS},
@@ -128,7 +126,7 @@ func descriptor(number uintptr, args ...uintptr) error {
 	return unix.Close(int(fd))
 }
 
-// onThrowawayThread makes a call that changes its thread, on one that ends.
+// onThrowawayThread makes a call that changes its thread, on a thread that ends afterwards.
 func onThrowawayThread(number uintptr, args ...uintptr) error {
 	result := make(chan error)
 	go func() {
@@ -149,7 +147,7 @@ func node(mode uint32, device uint64) error {
 	return temporarily(func(dir string) error { return unix.Mknod(filepath.Join(dir, "node"), mode, int(device)) })
 }
 
-// mountSomewhere mounts in a temporary directory, and takes it away again.
+// mountSomewhere mounts a tmpfs in a temporary directory, and unmounts it.
 func mountSomewhere() error {
 	return temporarily(func(dir string) error {
 		if err := unix.Mount("none", dir, "tmpfs", 0, ""); err != nil {
@@ -164,7 +162,7 @@ func temporarily(do func(dir string) error) error {
 	if err != nil {
 		return err
 	}
-	defer func() { _ = os.RemoveAll(dir) }() // the box goes away with it
+	defer func() { _ = os.RemoveAll(dir) }() // the end of the box removes it anyway
 	return do(dir)
 }
 
