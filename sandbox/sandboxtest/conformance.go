@@ -1,5 +1,5 @@
-// Package sandboxtest proves a sandbox.Engine correct against the words of its
-// interface, and puts faults between an engine and those who use it.
+// Package sandboxtest tests a sandbox.Engine against its interface's documentation, and injects faults between an
+// engine and its clients.
 package sandboxtest
 
 import (
@@ -11,9 +11,8 @@ import (
 	"sandboxrun/sandbox"
 )
 
-// Conformance runs the whole suite. newEngine is called for each test and may
-// register clean-ups; engines it returns may be the same one. The engine must
-// run on this machine: trees are made here and processes looked for.
+// Conformance runs the whole suite. newEngine is called for each test and may register clean-ups; it may return the
+// same engine every time. The engine must run on this machine: trees are made and processes looked for here.
 func Conformance(t *testing.T, newEngine func(t *testing.T) sandbox.Engine, o Options) {
 	s := suite{newEngine: newEngine, options: o}
 	n, left := 0, 0

@@ -16,7 +16,7 @@ import (
 
 func (s suite) execTests() map[string]func(t *testing.T) {
 	return map[string]func(t *testing.T){
-		"streams are told apart and exit codes kept": func(t *testing.T) {
+		"streams are separate and exit codes kept": func(t *testing.T) {
 			box := s.open(t, nil)
 			for _, code := range []int{0, 1, 3, 126, 255} {
 				got := box.sh(fmt.Sprintf("echo out; echo err >&2; exit %d", code))
@@ -55,7 +55,7 @@ func (s suite) execTests() map[string]func(t *testing.T) {
 		"no input reads as end of file": func(t *testing.T) {
 			s.open(t, nil).want("cat | wc -c", "0")
 		},
-		"unread input does not hold a process that ended": func(t *testing.T) {
+		"unread input does not block the end of a process": func(t *testing.T) {
 			box := s.open(t, nil)
 			in, keep := io.Pipe()
 			defer keep.Close()
@@ -83,13 +83,13 @@ func (s suite) execTests() map[string]func(t *testing.T) {
 				t.Errorf("got %+v", got)
 			}
 		},
-		"a child that outlives its shell does not hold the exec": func(t *testing.T) {
+		"a child that outlives its shell does not block the exec": func(t *testing.T) {
 			box := s.open(t, nil)
 			if got := box.sh("sleep 1000 & echo started; exit 4"); got.Code != 4 || got.out != "started\n" || got.Duration > time.Minute {
 				t.Errorf("got %+v", got)
 			}
 		},
-		"a chatty child that outlives its shell does not hold the exec": func(t *testing.T) {
+		"a chatty child that outlives its shell does not block the exec": func(t *testing.T) {
 			box := s.open(t, nil)
 			if got := box.sh("(while :; do echo chat; sleep 0.1; done) & exit 6"); got.Code != 6 || got.Duration > time.Minute {
 				t.Errorf("exit %d after %s", got.Code, got.Duration)
@@ -136,7 +136,7 @@ func (s suite) execTests() map[string]func(t *testing.T) {
 	}
 }
 
-// slowWriter takes longer than the stream does.
+// slowWriter is slower than the stream.
 type slowWriter struct {
 	bytes.Buffer
 	calls int

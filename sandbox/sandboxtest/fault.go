@@ -13,18 +13,17 @@ import (
 // dripGap is the pause between two bytes of an answer that drips.
 const dripGap = 100 * time.Millisecond
 
-// tornAfter is how many bytes of an answer come before it is torn: less than
-// the header of one frame of a stream.
+// tornAfter is how many bytes of an answer are sent before it is torn: less than the header of one frame of a stream.
 const tornAfter = 5
 
-// faultKey finds, in the context of a request, the fault that befalls it.
+// faultKey is the context key of a request's fault.
 type faultKey struct{}
 
-// unheard deals with a request that must not reach the engine.
+// unheard answers a request that must not reach the engine.
 func (p *FaultProxy) unheard(f Fault, w http.ResponseWriter, r *http.Request) bool {
 	switch f {
 	case Refused:
-		panic(http.ErrAbortHandler) // the way to close a connection without an answer
+		panic(http.ErrAbortHandler) // closes the connection without an answer
 	case Deaf:
 		p.hold(r)
 		panic(http.ErrAbortHandler)
@@ -59,7 +58,7 @@ func (p *FaultProxy) hold(r *http.Request) {
 // errInjected ends an answer.
 var errInjected = errors.New("injected fault")
 
-// spoil does to the engine's answer what the fault of its request says.
+// spoil changes the engine's answer according to the request's fault.
 func (p *FaultProxy) spoil(r *http.Response) error {
 	f, _ := r.Request.Context().Value(faultKey{}).(Fault)
 	stream := r.StatusCode == http.StatusSwitchingProtocols
@@ -68,7 +67,7 @@ func (p *FaultProxy) spoil(r *http.Response) error {
 		if f == Silent {
 			p.hold(r.Request)
 		}
-		_ = r.Body.Close() // nobody will read it
+		_ = r.Body.Close() // no client reads it
 		panic(http.ErrAbortHandler)
 	case Dripping:
 		r.Body = &spoiled{ReadCloser: r.Body, most: 1, pause: func() { p.drip(r.Request) }, left: -1}
@@ -101,7 +100,7 @@ func (p *FaultProxy) spoil(r *http.Response) error {
 	return nil
 }
 
-// drip waits between two bytes, for as long as the fault is there.
+// drip pauses between two bytes, until the fault is healed.
 func (p *FaultProxy) drip(r *http.Request) {
 	p.mu.Lock()
 	healed, change := p.faults == nil, p.change
@@ -116,11 +115,11 @@ func (p *FaultProxy) drip(r *http.Request) {
 	}
 }
 
-// maxReplaced is far above the answers of an engine that are one document.
+// maxReplaced is far above the size of an engine's single documents.
 const maxReplaced = 4 << 20
 
-// replace puts another document in the place of an answer's. An answer without
-// an end, like the engine's events, is replaced without being read.
+// replace substitutes the document of an answer. An answer without an end, like the engine's events, is replaced
+// without being read.
 func replace(r *http.Response, by func([]byte) []byte) error {
 	var body []byte
 	if Route(r.Request) != "GET /events" {
@@ -141,14 +140,13 @@ func replace(r *http.Response, by func([]byte) []byte) error {
 	return nil
 }
 
-// spoiled is a body of which something is wrong. It stays a stream in both
-// directions when the body is one.
+// spoiled is a body with a fault. A body that is a stream in both directions stays one.
 type spoiled struct {
 	io.ReadCloser
-	first []byte // comes before the body
-	most  int    // bytes in one reading, 0 for any number
-	pause func() // before each reading, nil for none
-	left  int    // bytes that come before the end, -1 for all
+	first []byte // sent before the body
+	most  int    // bytes per Read, 0 for any number
+	pause func() // before each Read, nil for none
+	left  int    // bytes before the end, -1 for all
 	end   error
 }
 

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// faultListener hands out connections that obey the proxy.
+// faultListener accepts connections that follow the proxy's settings.
 type faultListener struct {
 	net.Listener
 	proxy *FaultProxy
@@ -62,13 +62,13 @@ func (c *faultConn) Close() error {
 	return c.drop()
 }
 
-// drop closes the connection and lets go whoever hangs on it.
+// drop closes the connection and releases blocked callers.
 func (c *faultConn) drop() error {
 	c.once.Do(func() { close(c.closed) })
 	return c.Conn.Close()
 }
 
-// obey waits for as long as the proxy hangs, and as long as an answer is slow.
+// obey waits while the proxy hangs, and pauses while answers are slow.
 func (c *faultConn) obey(answering bool) error {
 	for {
 		c.proxy.mu.Lock()

@@ -14,15 +14,14 @@ import (
 	"sandboxrun/sandbox"
 )
 
-// Options say what Conformance runs in.
+// Options are the environment of Conformance.
 type Options struct {
 	// Image is a local Linux image with a POSIX shell and coreutils.
 	Image string
 	// Runtime is the OCI runtime of every box, "" for the engine's default.
 	Runtime string
-	// OwnKernel says that the runtime brings a kernel of its own, as gVisor
-	// does: what the host's kernel would report about a process is not there,
-	// and a limit on processes counts those of the runtime itself.
+	// OwnKernel says that the runtime brings a kernel of its own, as gVisor does: the host's kernel does not report
+	// the processes of a box, and a limit on processes counts those of the runtime itself.
 	OwnKernel bool
 	// Overlay says that the engine can mount overlays of local directories.
 	Overlay bool
@@ -34,8 +33,7 @@ type Options struct {
 	PlainPaths bool
 }
 
-// patience bounds a test that would otherwise hang; a busy machine needs far
-// less.
+// patience bounds a test that would otherwise hang; a busy machine needs far less.
 const patience = 3 * time.Minute
 
 type suite struct {
@@ -43,7 +41,7 @@ type suite struct {
 	options   Options
 }
 
-// room is one open box with what is needed to look at it.
+// room is one open box for a test.
 type room struct {
 	sandbox.Sandbox
 	t      *testing.T
@@ -52,8 +50,7 @@ type room struct {
 	spec   sandbox.Spec
 }
 
-// User is who processes in test boxes are: never root, and able to write what
-// the test makes.
+// User is the user of processes in test boxes: never root, and able to write what the test creates.
 func User() sandbox.User {
 	if uid := os.Getuid(); uid != 0 {
 		return sandbox.User{UID: uid, GID: os.Getgid()}
@@ -90,8 +87,7 @@ func give(t testing.TB, path string) {
 	}
 }
 
-// Spec is a small box with cat as its guest: it echoes its input and lives as
-// long as that is open.
+// Spec is a small box with cat as its guest: it echoes its input and lives until its input is closed.
 func Spec(t testing.TB, o Options) sandbox.Spec {
 	t.Helper()
 	return sandbox.Spec{
@@ -109,8 +105,7 @@ func Spec(t testing.TB, o Options) sandbox.Spec {
 	}
 }
 
-// open opens a box and, at the end of the test, closes it and proves that
-// nothing of it is left.
+// open opens a box and, at the end of the test, closes it and checks that nothing of it is left.
 func (s suite) open(t *testing.T, change func(*sandbox.Spec)) room {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
@@ -133,8 +128,8 @@ func (s suite) open(t *testing.T, change func(*sandbox.Spec)) room {
 	return room{Sandbox: box, t: t, ctx: ctx, engine: engine, spec: spec}
 }
 
-// NothingLeft fails the test when the engine knows anything of the owner of s or
-// the kernel has one of its directories mounted.
+// NothingLeft fails the test when the engine still knows an object of the owner of s or the kernel has one of its
+// directories mounted.
 func NothingLeft(t testing.TB, e sandbox.Engine, s sandbox.Spec) {
 	t.Helper()
 	left, err := e.Reap(context.WithoutCancel(t.Context()), func(owner string) bool { return owner != s.Owner })
@@ -152,13 +147,13 @@ func NothingLeft(t testing.TB, e sandbox.Engine, s sandbox.Spec) {
 	}
 }
 
-// result is what a finished process left.
+// result is the exit and the output of a finished process.
 type result struct {
 	sandbox.Exit
 	out, err string
 }
 
-// sh runs a script and fails the test when that is not possible.
+// sh runs a script and fails the test when Exec fails.
 func (r room) sh(script string) result {
 	r.t.Helper()
 	res, err := r.try(r.ctx, script)
@@ -182,8 +177,7 @@ func (r room) want(script, out string) {
 	}
 }
 
-// marker is a number of seconds to sleep that no other process of this machine
-// sleeps.
+// marker is a number of seconds that no other process of this machine sleeps.
 func marker() string { return strconv.Itoa(100000 + int(time.Now().UnixNano()%800000000)) }
 
 // processes counts the processes of this machine with word among their arguments.

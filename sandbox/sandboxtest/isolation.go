@@ -15,7 +15,7 @@ func (s suite) isolationTests() map[string]func(t *testing.T) {
 	return map[string]func(t *testing.T){
 		"no process has a capability or can gain one": func(t *testing.T) {
 			box := s.open(t, nil)
-			// The first process, one made by exec, and a child of that.
+			// The first process, one started by exec, and a child of that.
 			for _, who := range []string{"1", "self", "$$"} {
 				got := box.sh("cat /proc/" + who + "/status").out
 				for _, set := range []string{"CapInh", "CapPrm", "CapEff", "CapBnd", "CapAmb"} {
@@ -40,7 +40,7 @@ func (s suite) isolationTests() map[string]func(t *testing.T) {
 				"chroot / true", "echo 1 > /proc/sys/kernel/core_pattern", "echo b > /proc/sysrq-trigger",
 			}
 			if !s.options.OwnKernel {
-				// A kernel of its own may well give namespaces of its own.
+				// A kernel of its own may allow namespaces of its own.
 				scripts = append(scripts, "unshare -Ur true", "unshare -m true")
 			}
 			for _, script := range scripts {
@@ -63,7 +63,7 @@ func (s suite) isolationTests() map[string]func(t *testing.T) {
 			}
 			box.want("echo 'echo ran' > /tmp/p; chmod +x /tmp/p; /tmp/p", "ran")
 		},
-		"home and temporary directory have the size asked for": func(t *testing.T) {
+		"home and temporary directory have the requested size": func(t *testing.T) {
 			box := s.open(t, nil)
 			for _, dir := range []string{sandbox.Home, sandbox.TempDir} {
 				box.want("df -B1 --output=size "+dir+" | tail -1", strconv.FormatInt(box.spec.Limits.TmpBytes, 10))
@@ -95,7 +95,7 @@ func (s suite) isolationTests() map[string]func(t *testing.T) {
 			box := s.open(t, nil)
 			for _, path := range []string{"/var/run/docker.sock", "/run/docker.sock", "/run/containerd", "/run/podman"} {
 				if got := box.sh("test -e " + path); got.Code == 0 {
-					t.Errorf("%s is there", path)
+					t.Errorf("%s exists", path)
 				}
 			}
 			if n, _ := strconv.Atoi(strings.TrimSpace(box.sh("ls -d /proc/[0-9]* | wc -l").out)); n > 8 {
@@ -119,11 +119,11 @@ func (s suite) isolationTests() map[string]func(t *testing.T) {
 				t.Error("writable")
 			}
 		},
-		"limits per process are as asked for": func(t *testing.T) {
+		"limits per process are as requested": func(t *testing.T) {
 			box := s.open(t, func(s *sandbox.Spec) { s.Limits.OpenFiles = 777 })
 			box.want("ulimit -n; ulimit -c", "777\n0")
 		},
-		"the box is what its details say": func(t *testing.T) {
+		"the box matches its details": func(t *testing.T) {
 			box := s.open(t, nil)
 			details, ok := box.Sandbox.(sandbox.Details)
 			if !ok {

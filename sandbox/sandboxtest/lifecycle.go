@@ -23,7 +23,7 @@ func (s suite) lifecycleTests() map[string]func(t *testing.T) {
 			ctx, cancel := context.WithCancelCause(box.ctx)
 			seconds := marker()
 			started := &trigger{fire: func() { cancel(why) }}
-			// Deaf to signals, with a daemon in a session of its own.
+			// Ignores signals, with a daemon in a session of its own.
 			script := fmt.Sprintf("trap '' TERM INT HUP; setsid sleep %s & sleep %s & echo up; while :; do sleep 1; done", seconds, seconds)
 			_, err := box.Exec(ctx, sandbox.Command{Argv: []string{"/bin/sh", "-c", script}, Stdout: started})
 			if err != why { //nolint:errorlint // the cause itself
@@ -124,7 +124,7 @@ func (s suite) lifecycleTests() map[string]func(t *testing.T) {
 				t.Errorf("got %v", err)
 			}
 		},
-		"a guest that fails is named with its last words": func(t *testing.T) {
+		"a guest that fails is reported with the end of its output": func(t *testing.T) {
 			box := s.open(t, func(s *sandbox.Spec) {
 				s.Guest = []string{"/bin/sh", "-c", "read line; echo $line >&2; exit 7"}
 			})
@@ -138,7 +138,7 @@ func (s suite) lifecycleTests() map[string]func(t *testing.T) {
 				t.Errorf("got %+v, %v", got, err)
 			}
 		},
-		"what cannot be opened leaves nothing": func(t *testing.T) {
+		"a box that cannot be opened leaves nothing": func(t *testing.T) {
 			for name, change := range map[string]func(*sandbox.Spec){
 				"no such image":        func(s *sandbox.Spec) { s.Image = "sandboxrun/no-such-image:x" },
 				"malformed image":      func(s *sandbox.Spec) { s.Image = "Not A Reference" },
@@ -149,7 +149,7 @@ func (s suite) lifecycleTests() map[string]func(t *testing.T) {
 				"no such tree":         func(s *sandbox.Spec) { s.Tree.Dir += "/missing" },
 				"no such runtime":      func(s *sandbox.Spec) { s.Runtime = "no-such-runtime" },
 				"no tree":              func(s *sandbox.Spec) { s.Tree = sandbox.Tree{} },
-				"a bind of nothing":    func(s *sandbox.Spec) { s.Binds = []sandbox.Bind{{Source: s.Tree.Dir + "/missing", Target: "/x"}} },
+				"a missing source":     func(s *sandbox.Spec) { s.Binds = []sandbox.Bind{{Source: s.Tree.Dir + "/missing", Target: "/x"}} },
 				"a bind over the root": func(s *sandbox.Spec) { s.Binds = []sandbox.Bind{{Source: s.Tree.Dir, Target: "/"}} },
 				"an owner with spaces": func(s *sandbox.Spec) { s.Owner = "a b" },
 				"too little free disk": func(s *sandbox.Spec) { s.Limits.FreeBytes = 1 << 60 },
@@ -165,7 +165,7 @@ func (s suite) lifecycleTests() map[string]func(t *testing.T) {
 				NothingLeft(t, engine, spec)
 			}
 		},
-		"a guest that does not exist is named": func(t *testing.T) {
+		"a missing guest is reported": func(t *testing.T) {
 			// An init runs first, so Open may succeed.
 			spec := Spec(t, s.options)
 			spec.Guest = []string{"/no/such/guest"}
@@ -182,7 +182,7 @@ func (s suite) lifecycleTests() map[string]func(t *testing.T) {
 			}
 			NothingLeft(t, engine, spec)
 		},
-		"a missing image is named": func(t *testing.T) {
+		"a missing image is reported": func(t *testing.T) {
 			spec := Spec(t, s.options)
 			spec.Image = "sandboxrun/no-such-image:x"
 			_, err := s.newEngine(t).Open(t.Context(), spec)
@@ -198,18 +198,18 @@ func (s suite) lifecycleTests() map[string]func(t *testing.T) {
 			}
 			box.want("echo alive", "alive")
 		},
-		"reap takes the dead and leaves the living": func(t *testing.T) {
+		"reap removes boxes of dead owners only": func(t *testing.T) {
 			dead, living := s.open(t, nil), s.open(t, nil)
 			removed, err := dead.engine.Reap(dead.ctx, func(owner string) bool { return owner != dead.spec.Owner })
 			if err != nil || len(removed) == 0 {
 				t.Errorf("removed %v, %v", removed, err)
 			}
 			if _, err := dead.try(dead.ctx, "sleep 1000"); err == nil {
-				t.Error("the dead one runs")
+				t.Error("the dead owner's box still runs")
 			}
 			living.want("echo alive", "alive")
 		},
-		"the engine introduces itself": func(t *testing.T) {
+		"the engine describes itself": func(t *testing.T) {
 			info, err := s.newEngine(t).Info(t.Context())
 			if err != nil || info.Name == "" || info.Version == "" || info.APIVersion == "" || info.CgroupVersion == "" || len(info.Components) == 0 {
 				t.Errorf("got %+v, %v", info, err)
@@ -221,7 +221,7 @@ func (s suite) lifecycleTests() map[string]func(t *testing.T) {
 	}
 }
 
-// say writes text while its caller goes on; the channel tells how that ended.
+// say writes text in the background; the channel receives the result.
 func say(w io.Writer, text string) <-chan error {
 	sent := make(chan error, 1)
 	go func() {
@@ -231,7 +231,7 @@ func say(w io.Writer, text string) <-chan error {
 	return sent
 }
 
-// trigger fires once, when something is written.
+// trigger fires once, at the first write.
 type trigger struct {
 	once sync.Once
 	fire func()

@@ -23,7 +23,7 @@ func (s suite) limitTests() map[string]func(t *testing.T) {
 			box := s.open(t, small(func(l *sandbox.Limits) { l.MemoryBytes = 96 << 20 }))
 			s.wantLimit(box, sandbox.LimitMemory, "tail /dev/zero; exit 0")
 		},
-		"memory, by way of a temporary file": func(t *testing.T) {
+		"memory, through a temporary file": func(t *testing.T) {
 			box := s.open(t, small(func(l *sandbox.Limits) { l.MemoryBytes, l.TmpBytes = 96<<20, 1<<30 }))
 			s.wantLimit(box, sandbox.LimitMemory, "head -c 500M /dev/zero > /tmp/big; sleep 60")
 		},
@@ -52,7 +52,7 @@ func (s suite) limitTests() map[string]func(t *testing.T) {
 			box := s.open(t, small(func(l *sandbox.Limits) { l.DiskInodes = 2000 }))
 			s.wantLimit(box, sandbox.LimitDisk, "seq 1 5000 | xargs touch; sleep 60")
 		},
-		"disk, directories without end": func(t *testing.T) {
+		"disk, endless directories": func(t *testing.T) {
 			box := s.open(t, nil)
 			s.wantLimit(box, sandbox.LimitDisk, "i=0; while [ $i -lt 1200 ]; do mkdir d && cd d || exit; i=$((i+1)); done; sleep 60")
 		},
@@ -83,7 +83,7 @@ func (s suite) limitTests() map[string]func(t *testing.T) {
 	}
 }
 
-// wantLimit runs a script which must end the box by that limit, and in time.
+// wantLimit runs a script that must end the box by that limit, in time.
 func (s suite) wantLimit(box room, limit sandbox.Limit, script string) {
 	box.t.Helper()
 	begin := time.Now()

@@ -10,25 +10,25 @@ import (
 	"time"
 )
 
-// Fault is one way in which an engine fails at one call.
+// Fault is one way in which a call to an engine fails.
 type Fault string
 
-// Faults. The engine does not hear of a request that is Refused, Deaf or
-// answered with a status; it obeys all others, and what fails is its answer.
+// Faults. A request that is Refused, Deaf or answered with a status never reaches the engine; the engine carries out
+// all others, and only its answer fails.
 const (
-	Refused   Fault = "refused"   // the connection closes, the engine never hears the request
-	Deaf      Fault = "deaf"      // nothing happens at all
+	Refused   Fault = "refused"   // the connection closes, the request never reaches the engine
+	Deaf      Fault = "deaf"      // no answer, the request never reaches the engine
 	Failing   Fault = "500"       // an internal error of the engine
-	Missing   Fault = "404"       // what is asked for is not there
-	Conflict  Fault = "409"       // what is asked for is not possible now
-	Lost      Fault = "lost"      // the engine obeys; the connection closes without an answer
-	Silent    Fault = "silent"    // the engine obeys; no answer ever comes
-	Dripping  Fault = "dripping"  // the answer comes a byte at a time
+	Missing   Fault = "404"       // the object is missing
+	Conflict  Fault = "409"       // the request is not possible now
+	Lost      Fault = "lost"      // the engine carries the request out; the connection closes without an answer
+	Silent    Fault = "silent"    // the engine carries the request out; no answer ever comes
+	Dripping  Fault = "dripping"  // the answer arrives a byte at a time
 	Torn      Fault = "torn"      // the connection closes within the answer
-	Ended     Fault = "ended"     // the answer ends early, as if it were whole
+	Ended     Fault = "ended"     // the answer ends early, as if it were complete
 	Garbage   Fault = "garbage"   // the answer is something else
-	Empty     Fault = "empty"     // the answer is valid and says nothing
-	Misframed Fault = "misframed" // a stream is out of step
+	Empty     Fault = "empty"     // the answer is valid and has no content
+	Misframed Fault = "misframed" // the frames of a stream are misaligned
 )
 
 // Faults lists all of them.
@@ -36,9 +36,8 @@ func Faults() []Fault {
 	return []Fault{Refused, Deaf, Failing, Missing, Conflict, Lost, Silent, Dripping, Torn, Ended, Garbage, Empty, Misframed}
 }
 
-// FaultProxy stands in front of an engine's unix socket and fails on demand. All
-// methods may be called at any time and take effect at once, on connections that
-// are open too.
+// FaultProxy stands in front of an engine's unix socket and fails on demand. All methods may be called at any time and
+// take effect at once, on open connections too.
 type FaultProxy struct {
 	t      testing.TB
 	path   string
@@ -60,19 +59,19 @@ type FaultProxy struct {
 	engine   []net.Conn // connections to the engine, of which streams outlive the server
 }
 
-// answer replaces the engine's own answer to the requests it matches.
+// answer replaces the engine's own answer to matching requests.
 type answer struct {
 	match  func(*http.Request) bool
 	status int
 }
 
-// afterAnswer runs when the engine has answered and the client has not seen it.
+// afterAnswer runs when the engine has answered and before the client sees the answer.
 type afterAnswer struct {
 	match func(*http.Request) bool
 	do    func()
 }
 
-// Host is the endpoint to give to an engine, unix://….
+// Host is the endpoint for an engine, unix://….
 func (p *FaultProxy) Host() string { return "unix://" + p.path }
 
 // Refuse makes connecting fail and cuts every connection, as when an engine
@@ -109,17 +108,16 @@ func (p *FaultProxy) Accept() {
 	})
 }
 
-// Cut closes every connection that is open, in mid-stream.
+// Cut closes every open connection.
 func (p *FaultProxy) Cut() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for c := range p.conns {
-		_ = c.drop() // cut already when it fails
+		_ = c.drop() // already closed when it fails
 	}
 }
 
-// Hang stops (or lets go on) every byte in both directions, without closing
-// anything: the engine is there and silent.
+// Hang stops (or resumes) every byte in both directions, without closing anything: the engine is reachable and silent.
 func (p *FaultProxy) Hang(on bool) { p.set(func() { p.hang = on }) }
 
 // Slow makes each chunk of an answer wait; 0 undoes it.
@@ -128,14 +126,13 @@ func (p *FaultProxy) Slow(pause time.Duration) { p.set(func() { p.slow = pause }
 // Version makes the engine claim that API version; "" undoes it.
 func (p *FaultProxy) Version(v string) { p.set(func() { p.version = v }) }
 
-// Answer makes requests that match fail with an HTTP status without reaching
-// the engine. Heal undoes it.
+// Answer makes matching requests fail with an HTTP status without reaching the engine. Heal undoes it.
 func (p *FaultProxy) Answer(status int, match func(*http.Request) bool) {
 	p.set(func() { p.answers = append(p.answers, answer{match, status}) })
 }
 
-// AfterAnswer calls do when the engine has answered a request that matches,
-// before the client sees any of the answer. Heal undoes it.
+// AfterAnswer calls do when the engine has answered a matching request, before the client sees any of the answer. Heal
+// undoes it.
 func (p *FaultProxy) AfterAnswer(match func(*http.Request) bool, do func()) {
 	p.set(func() { p.after = append(p.after, afterAnswer{match, do}) })
 }
@@ -151,20 +148,20 @@ func (p *FaultProxy) set(how func()) {
 	p.change = make(chan struct{})
 }
 
-// Routes lists the routes of all requests so far, in the order they first came.
+// Routes lists the routes of all requests so far, in the order of their first request.
 func (p *FaultProxy) Routes() []string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return slices.Clone(p.seen)
 }
 
-// injected is a fault and the requests it befalls.
+// injected is a fault and the requests it applies to.
 type injected struct {
 	fault Fault
 	match func(*http.Request) bool
 }
 
-// Inject makes requests that match fail that way. Heal undoes it.
+// Inject makes matching requests fail that way. Heal undoes it.
 func (p *FaultProxy) Inject(f Fault, match func(*http.Request) bool) {
 	p.set(func() { p.faults = append(p.faults, injected{f, match}) })
 }

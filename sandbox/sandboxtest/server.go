@@ -14,8 +14,8 @@ import (
 	"testing"
 )
 
-// NewFaultProxy listens on a socket of its own in front of the unix socket
-// target, without any fault yet, until the test ends.
+// NewFaultProxy listens on a socket of its own in front of the unix socket target, without any fault yet, until the
+// test ends.
 func NewFaultProxy(t testing.TB, target string) *FaultProxy {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "fp") //nolint:usetesting // the path of a unix socket may have 107 bytes
@@ -46,7 +46,7 @@ func NewFaultProxy(t testing.TB, target string) *FaultProxy {
 		ModifyResponse: p.rewrite,
 		ErrorLog:       log.New(io.Discard, "", 0),
 	}
-	p.server = &http.Server{ //nolint:gosec // a client that takes its time is welcome
+	p.server = &http.Server{ //nolint:gosec // slow clients are allowed
 		Handler:  http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { p.serve(proxy, w, r) }),
 		ErrorLog: log.New(io.Discard, "", 0),
 	}

@@ -15,7 +15,7 @@ import (
 
 func (s suite) treeTests() map[string]func(t *testing.T) {
 	return map[string]func(t *testing.T){
-		"a plain directory is seen and changed in place": func(t *testing.T) {
+		"a plain directory is visible and changed in place": func(t *testing.T) {
 			spec := Spec(t, s.options)
 			plant(t, spec.Tree.Dir, "old", "before")
 			box := s.open(t, func(s *sandbox.Spec) { s.Tree = spec.Tree })
@@ -69,7 +69,7 @@ func (s suite) treeTests() map[string]func(t *testing.T) {
 				}
 			}
 		},
-		"an overlay that cannot be mounted is told apart": func(t *testing.T) {
+		"an overlay that cannot be mounted is reported as such": func(t *testing.T) {
 			for name, change := range map[string]func(*sandbox.Tree){
 				"upper and work on one path": func(o *sandbox.Tree) { o.Work = o.Upper },
 				"a comma in a path":          func(o *sandbox.Tree) { o.Upper = moved(t, o.Upper, "a,b") },
@@ -114,7 +114,7 @@ func (s suite) treeTests() map[string]func(t *testing.T) {
 			plant(t, tree.Dir, "f", "found")
 			s.open(t, func(s *sandbox.Spec) { s.Tree = tree }).want("cat f", "found")
 		},
-		"what is mounted below on the host is not seen": func(t *testing.T) {
+		"mounts below the tree on the host are not visible": func(t *testing.T) {
 			tree := sandbox.Tree{Dir: Dir(t)}
 			below := filepath.Join(tree.Dir, "below")
 			if err := os.Mkdir(below, 0o755); err != nil {
@@ -134,7 +134,7 @@ func (s suite) treeTests() map[string]func(t *testing.T) {
 			spec.Tree = tree
 			box, err := s.newEngine(t).Open(t.Context(), spec)
 			if err != nil && s.options.OwnKernel {
-				return // gVisor refuses such a tree, which is as safe
+				return // gVisor refuses such a tree, which is safe too
 			}
 			if err != nil {
 				t.Fatal(err)
@@ -161,7 +161,7 @@ func (r room) close() {
 func overlay(t testing.TB) sandbox.Tree {
 	t.Helper()
 	tree := sandbox.Tree{Lower: []string{Dir(t), Dir(t)}, Upper: Dir(t)}
-	// Upper and work directories have to be on one mount.
+	// Upper and work directories must be on one mount.
 	tree.Work = filepath.Join(filepath.Dir(tree.Upper), "work")
 	if err := os.Mkdir(tree.Work, 0o755); err != nil {
 		t.Fatal(err)
