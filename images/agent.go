@@ -15,22 +15,19 @@ type Agent struct {
 	Name     string   // short lower-case name, e.g. "claude"; also names its stage
 	Package  string   // npm package
 	Version  string   // exact version of Package
-	Packages []string // further npm packages, name@version
-	// Script runs as root in sh -eu when npm has installed the packages below
-	// $PREFIX, and leaves below $OUT what the image keeps. "" keeps the installed
-	// tree and links Binary in /usr/local/bin to the program npm linked. It may
-	// hold anything, so it has to come from this program.
+	Packages []string // additional npm packages, name@version
+	// Script runs as root in sh -eu after npm has installed the packages below $PREFIX, and leaves below $OUT what the
+	// image keeps. "" keeps the installed tree and links Binary in /usr/local/bin to the program npm linked. It may
+	// contain anything, so it must come from this program.
 	Script string
-	Binary string // program of Package that goes on PATH
+	Binary string // program of Package to put on PATH
 }
 
-// AgentLabel names the label of an image that says which version of an agent it
-// holds: AgentLabel and the agent's name.
+// AgentLabel and an agent's name form the image label with the version of that agent.
 const AgentLabel = "sandboxrun.agent."
 
-// AgentsIn lists what the labels of an image say it holds, as name@version by
-// name. Labels are the image's own words: they may name unknown agents, and
-// their text may hold anything.
+// AgentsIn lists the agents that an image holds according to its labels, as name@version by name. Labels come from the
+// image: they may name unknown agents, and their text may be anything.
 func AgentsIn(labels map[string]string) []string {
 	var list []string
 	for _, label := range slices.Sorted(maps.Keys(labels)) {
@@ -41,8 +38,8 @@ func AgentsIn(labels map[string]string) []string {
 	return list
 }
 
-// What is written into the recipe unquoted: npm's own names and exact versions
-// (no ranges, tags or addresses) hold nothing that a shell would expand.
+// Values written into the recipe unquoted: npm's own names and exact versions (no ranges, tags or addresses) contain
+// nothing that a shell would expand.
 var (
 	agentName  = regexp.MustCompile(`^[a-z][a-z0-9-]{0,31}$`)
 	npmPackage = regexp.MustCompile(`^(@[a-z0-9][a-z0-9._-]*/)?[a-z0-9][a-z0-9._-]*$`)
@@ -50,12 +47,11 @@ var (
 	binaryName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]*$`)
 )
 
-// maxScript bounds Script in bytes: the builder reads lines of 64 KiB, and JSON
-// makes them longer.
+// maxScript bounds Script in bytes: the builder reads lines of 64 KiB, and JSON lengthens them.
 const maxScript = 16 << 10
 
-// keepTree is the Script of an agent that has none. Its link goes to the program
-// itself and not to npm's link, so what PATH finds is what runs.
+// keepTree is the Script of an agent without one. Its link points to the program itself and not to npm's link, so that
+// PATH finds the program that runs.
 const keepTree = `program=$(readlink -e "$PREFIX/bin/%[1]s")
 mkdir -p "$OUT$(dirname "$PREFIX")" "$OUT/usr/local/bin"
 ln -s "$program" "$OUT/usr/local/bin/%[1]s"
@@ -87,8 +83,7 @@ func (a Agent) check() error {
 	return nil
 }
 
-// stage returns the stage that leaves what a adds to the image below /out. It
-// depends on a alone.
+// stage returns the stage that leaves a's part of the image below /out. It depends on a alone.
 func (a Agent) stage() string {
 	script := a.Script
 	if script == "" {
@@ -104,20 +99,20 @@ RUN %[3]s
 		`rm -rf "$OUT"`, // the npm stage left Node.js there
 		`mkdir "$OUT"`,
 		`npm install --global --prefix "$PREFIX" ` + strings.Join(packages, " "),
-		`find "$PREFIX" -type f -name '*.map' -delete`, // for debuggers only
+		`find "$PREFIX" -type f -name '*.map' -delete`, // used only by debuggers
 		script,
 		`cd /`,
 		`rm -rf "$PREFIX" "$NPM_CONFIG_CACHE"`,
 	}, "\n")))
 }
 
-// copyLine returns the line that puts what a's stage left into the image.
+// copyLine returns the line that copies the result of a's stage into the image.
 func (a Agent) copyLine() string {
 	return "COPY --from=agent-" + a.Name + " /out/ /\n"
 }
 
-// execForm writes a script as the argument of RUN. A JSON string is the one form
-// in which several lines pass the oldest builder's parser unchanged.
+// execForm writes a script as the argument of RUN. Only as a JSON string do several lines pass the oldest builder's
+// parser unchanged.
 func execForm(script string) string {
 	var buf bytes.Buffer
 	e := json.NewEncoder(&buf)

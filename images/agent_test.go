@@ -7,7 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// sample is an agent with everything that has to pass the builder's parser.
+// sample is an agent with everything that must pass the builder's parser.
 func sample() Agent {
 	return Agent{
 		Name: "some-agent", Package: "@scope/cli", Version: "1.2.3-rc.1", Packages: []string{"extra@4.5.6"},
@@ -75,7 +75,7 @@ func TestCheckRefusesAnAgentTheRecipeCannotHold(t *testing.T) {
 			t.Errorf("%s: Check accepts %+v", name, a)
 		}
 		if _, err := b.Context(); err == nil {
-			t.Errorf("%s: there is a context of what Check refuses", name)
+			t.Errorf("%s: Context accepts what Check refuses", name)
 		}
 	}
 	if err := (Build{Agents: []Agent{sample(), sample()}}).Check(); err == nil {

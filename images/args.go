@@ -13,9 +13,8 @@ import (
 // "Predefined ARGs" in the Dockerfile reference.
 var predefined = []string{"HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "http_proxy", "https_proxy", "no_proxy"}
 
-// HostArgs returns the arguments that carry over how this host reaches the
-// network, the proxies and the npm registry, from NAME=value pairs as
-// os.Environ returns them.
+// HostArgs returns the arguments that configure the network as on this host, the proxies and the npm registry, from
+// NAME=value pairs as os.Environ returns them.
 func HostArgs(environ []string) map[string]string {
 	args := map[string]string{}
 	for _, pair := range environ {
@@ -27,9 +26,8 @@ func HostArgs(environ []string) map[string]string {
 	return args
 }
 
-// Check returns an error when Args holds a name the recipe does not know (the
-// builder would only warn, and the image would lack what was asked for), and
-// when an agent is there twice or does not fit into the recipe.
+// Check returns an error when Args holds a name the recipe does not declare (the builder would only warn, and the
+// image would lack that setting), and when an agent occurs twice or does not fit into the recipe.
 func (b Build) Check() error {
 	declared := declaredArgs()
 	for _, name := range slices.Sorted(maps.Keys(b.Args)) {
@@ -43,7 +41,7 @@ func (b Build) Check() error {
 			return err
 		}
 		if seen[a.Name] {
-			return fmt.Errorf("agent %q is there twice", a.Name)
+			return fmt.Errorf("agent %q occurs twice", a.Name)
 		}
 		seen[a.Name] = true
 	}

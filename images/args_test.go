@@ -7,7 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-func TestHostArgsTakesOnlyTheWayToTheNetwork(t *testing.T) {
+func TestHostArgsTakesOnlyNetworkSettings(t *testing.T) {
 	t.Parallel()
 	got := HostArgs([]string{
 		"HTTPS_PROXY=http://proxy:3128", "no_proxy=a=b", "http_proxy=", "NPM_CONFIG_REGISTRY=https://npm.example",

@@ -13,8 +13,7 @@ import (
 // maxCABundle bounds the CA bundle in bytes; the usual one has 220 kB.
 const maxCABundle = 8 << 20
 
-// bundlePaths are where distributions keep their CA bundle, the order of Go's
-// crypto/x509 (root_linux.go).
+// bundlePaths are where distributions keep their CA bundle, in the order of Go's crypto/x509 (root_linux.go).
 var bundlePaths = []string{
 	"/etc/ssl/certs/ca-certificates.crt",
 	"/etc/pki/tls/certs/ca-bundle.crt",
@@ -24,10 +23,9 @@ var bundlePaths = []string{
 	"/etc/ssl/cert.pem",
 }
 
-// HostCABundle returns the authorities this host trusts, as PEM: the file that
-// SSL_CERT_FILE names, else the first bundle of the distribution, else nothing.
-// A file that was named but cannot be read, or that holds no PEM, is an error,
-// because the build would fail later with a message about certificates.
+// HostCABundle returns the authorities this host trusts, as PEM: the file that SSL_CERT_FILE names, else the first
+// bundle of the distribution, else nothing. An unreadable named file, or one without PEM, is an error: the build would
+// fail later with a message about certificates.
 func HostCABundle(getenv func(string) string) ([]byte, error) {
 	if path := getenv("SSL_CERT_FILE"); path != "" {
 		bundle, err := readBundle(path)
@@ -49,9 +47,8 @@ func HostCABundle(getenv func(string) string) ([]byte, error) {
 	return nil, nil
 }
 
-// HostCAPath is the absolute path of the file HostCABundle would read, found by
-// looking only: a named one that is not there is passed over. It is "" when the
-// host has none.
+// HostCAPath is the absolute path of the file HostCABundle would read, without reading it: a missing named file is
+// skipped. It is "" when the host has none.
 func HostCAPath(getenv func(string) string) string {
 	for _, path := range append([]string{getenv("SSL_CERT_FILE")}, bundlePaths...) {
 		if fi, err := os.Stat(path); err == nil && fi.Mode().IsRegular() && filepath.IsAbs(path) {
@@ -75,7 +72,7 @@ func readBundle(path string) ([]byte, error) {
 		return nil, fmt.Errorf("%s is larger than %d bytes", path, maxCABundle)
 	}
 	if block, _ := pem.Decode(bundle); block == nil {
-		return nil, fmt.Errorf("%s holds no PEM certificate", path)
+		return nil, fmt.Errorf("%s contains no PEM certificate", path)
 	}
 	return bundle, nil
 }

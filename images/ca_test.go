@@ -19,7 +19,7 @@ func certFile(path string) func(string) string {
 	}
 }
 
-func TestHostCABundleReadsTheFileTheHostNames(t *testing.T) {
+func TestHostCABundleReadsTheNamedFile(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "ca.pem")
 	if err := os.WriteFile(path, []byte(certificate), 0o600); err != nil {
@@ -61,6 +61,6 @@ func TestHostCAPathIsTheFileHostCABundleReads(t *testing.T) {
 		t.Errorf("HostCAPath() = %q, want the named file", got)
 	}
 	if got := HostCAPath(certFile(path + ".absent")); got == path+".absent" || got != HostCAPath(certFile("")) {
-		t.Errorf("HostCAPath() = %q for a named file that is not there", got)
+		t.Errorf("HostCAPath() = %q for a missing named file", got)
 	}
 }

@@ -32,7 +32,7 @@ func TestAgentImageRunsItsToolsInAHardenedBox(t *testing.T) {
 
 func TestAgentImageLeavesMountPointsToTheEngine(t *testing.T) {
 	t.Parallel()
-	// /home/agent is there because inBox mounts it.
+	// /home/agent exists because inBox mounts it.
 	if found := inBox(t, "ls -d /workspace 2>/dev/null || true; ls /home"); found != "agent\n" {
 		t.Errorf("the image brings %q", found)
 	}

@@ -13,15 +13,14 @@ import (
 	"strings"
 )
 
-// The comment lines of the recipe that the agents' lines take the place of.
+// The comment lines of the recipe that the agents' lines replace.
 const (
 	stagesMark = "# @agent-stages@\n"
 	copiesMark = "# @agent-copies@\n"
 )
 
-// Dockerfile returns the recipe with a stage and a copy per agent, in the order
-// of their names. A copy is a cached layer while neither it nor one before it
-// changed. The text is meant for the builder only if Check found no error.
+// Dockerfile returns the recipe with a stage and a copy per agent, in the order of their names. A copy stays cached
+// while neither it nor an earlier one changes. The text is valid for the builder only if Check found no error.
 func (b Build) Dockerfile() []byte {
 	var stages, copies strings.Builder
 	byName := func(x, y Agent) int { return cmp.Compare(x.Name, y.Name) }
@@ -33,8 +32,8 @@ func (b Build) Dockerfile() []byte {
 	return bytes.Replace(text, []byte(copiesMark), []byte(copies.String()), 1)
 }
 
-// Context returns the build context, a tar stream with a Dockerfile at its root.
-// The same Build gives the same bytes. It fails where Check does.
+// Context returns the build context, a tar stream with a Dockerfile at its root. The same Build gives the same bytes.
+// It fails where Check fails.
 func (b Build) Context() (io.Reader, error) {
 	if err := b.Check(); err != nil {
 		return nil, fmt.Errorf("write build context: %w", err)
@@ -59,13 +58,12 @@ func (b Build) Context() (io.Reader, error) {
 	return &buf, nil
 }
 
-// Digest identifies what the image is made of: the recipe with its agents, the
-// base image, the CA bundle and the arguments the recipe declares. Arguments that only say how to
-// reach the network, the proxies, do not change it. It is lower-case hexadecimal.
+// Digest identifies the inputs of the image: the recipe with its agents, the base image, the CA bundle and the
+// arguments the recipe declares. Proxy arguments do not change it. It is lower-case hexadecimal.
 func (b Build) Digest() string {
 	h := sha256.New()
 	field := func(name string, value []byte) {
-		// The length keeps neighbouring fields from running into each other.
+		// The length separates neighbouring fields.
 		fmt.Fprintf(h, "%s %d\n", name, len(value))
 		h.Write(value)
 	}

@@ -28,7 +28,7 @@ func TestDockerfileHasAStageAndACopyPerAgentByName(t *testing.T) {
 	} {
 		at := strings.Index(text, line)
 		if at < last || strings.Count(text, line) != 1 {
-			t.Errorf("%q is at %d, after %d, and there %d times", line, at, last, strings.Count(text, line))
+			t.Errorf("%q is at %d, after %d, and occurs %d times", line, at, last, strings.Count(text, line))
 		}
 		last = at
 	}
