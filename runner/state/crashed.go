@@ -11,8 +11,7 @@ import (
 	"time"
 )
 
-// HasCrashed says whether there is a run to settle. After orderly ends it costs
-// one look at an empty directory.
+// HasCrashed reports whether there is a run to settle. After orderly ends it costs reading one empty directory.
 func (s *State) HasCrashed() (bool, error) {
 	ids, err := s.Active()
 	if err != nil {
@@ -30,9 +29,8 @@ func (s *State) HasCrashed() (bool, error) {
 	return false, nil
 }
 
-// Crashed calls settle with every run whose runner died, locked against other
-// settlers. settle ends the run with Finish; a run it does not end is still
-// crashed afterwards. An error of settle ends the walk.
+// Crashed calls settle with every run whose runner died, locked against other settlers. settle ends the run with
+// Finish; a run it does not end remains crashed. An error of settle stops the iteration.
 func (s *State) Crashed(settle func(*RunDir) error) error {
 	dead, err := s.TakeDead()
 	for _, d := range dead {
@@ -43,8 +41,8 @@ func (s *State) Crashed(settle func(*RunDir) error) error {
 	return errors.Join(err, UnlockAll(dead), s.Sweep(), s.SweepFiles())
 }
 
-// TakeDead locks every run whose runner died and that has no result yet. While
-// they are locked, they are nobody else's: what belongs to them may go.
+// TakeDead locks every run whose runner died and that has no result yet. Only the holder of these locks may remove
+// what belongs to the runs.
 func (s *State) TakeDead() (dead []*RunDir, err error) {
 	ids, err := s.Active()
 	if err != nil {
@@ -71,14 +69,13 @@ func UnlockAll(dirs []*RunDir) error {
 	return err
 }
 
-// takeIfDead locks one marked run; nil for one that lives, or that is ended or
-// gone and was marked still.
+// takeIfDead locks one marked run; nil for a live one, and for one that has ended or been removed but is still marked.
 func (s *State) takeIfDead(id string) (*RunDir, error) {
 	d := &RunDir{state: s, id: id}
 	lock, err := takeLock(d.Path("lock"))
 	switch {
 	case errors.Is(err, errLocked):
-		return nil, nil // alive, or another settler is at it
+		return nil, nil // alive, or another settler holds it
 	case errors.Is(err, fs.ErrNotExist):
 		return nil, s.unmarkUnborn(id)
 	case err != nil:
@@ -91,8 +88,7 @@ func (s *State) takeIfDead(id string) (*RunDir, error) {
 	return d, nil
 }
 
-// unmarkUnborn removes the marker of a run that has no directory, unless it is
-// just about to get one.
+// unmarkUnborn removes the marker of a run without a directory, unless the directory is just being made.
 func (s *State) unmarkUnborn(id string) error {
 	alone, err := s.creationLock(true)
 	if errors.Is(err, errLocked) {
@@ -128,7 +124,7 @@ func (s *State) Sweep() error {
 	defer func() { _ = alone.Close() }() // nothing was written
 	entries, err := os.ReadDir(s.runsDir())
 	if err != nil {
-		return fmt.Errorf("look for remains of runs: %w", err)
+		return fmt.Errorf("list remains of runs: %w", err)
 	}
 	for _, e := range entries {
 		if !strings.HasPrefix(e.Name(), newPrefix) && !strings.HasPrefix(e.Name(), gonePrefix) {
@@ -136,7 +132,7 @@ func (s *State) Sweep() error {
 		}
 		path := filepath.Join(s.runsDir(), e.Name())
 		if held, err := locked(filepath.Join(path, "lock")); err != nil || held {
-			continue // who removes it holds its lock
+			continue // its remover holds its lock
 		}
 		if err := os.RemoveAll(path); err != nil {
 			return fmt.Errorf("remove remains of a run: %w", err)
@@ -145,10 +141,10 @@ func (s *State) Sweep() error {
 	return nil
 }
 
-// halfAge is how old a file that replaces another must be to be of a dead writer.
+// halfAge is the age from which a replacement file counts as left by a dead writer.
 const halfAge = 10 * time.Minute
 
-// SweepFiles removes files of the state directory that were to replace others.
+// SweepFiles removes half-written replacement files of the state directory.
 func (s *State) SweepFiles() error {
 	var err error
 	for _, pattern := range []string{"id.*", ".format*", filepath.Join("etc", ".new-*")} {
@@ -170,20 +166,20 @@ func (s *State) SweepFiles() error {
 func (s *State) Active() ([]string, error) {
 	ids, err := idsIn(s.activeDir())
 	if err != nil {
-		return nil, fmt.Errorf("look for crashed runs: %w", err)
+		return nil, fmt.Errorf("list crashed runs: %w", err)
 	}
 	return ids, nil
 }
 
-// Strays lists the runs that have ended and still have throwaway trees, because
-// a box could not be confirmed as gone at the time.
+// Strays lists the runs that have ended and still have throwaway trees, because the removal of a box could not be
+// confirmed.
 func (s *State) Strays() ([]string, error) {
 	entries, err := os.ReadDir(s.workDir())
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
 	if err != nil {
-		return nil, fmt.Errorf("look for stray trees: %w", err)
+		return nil, fmt.Errorf("list stray trees: %w", err)
 	}
 	var ids []string
 	for _, e := range entries {
@@ -194,18 +190,17 @@ func (s *State) Strays() ([]string, error) {
 	return ids, nil
 }
 
-// answerPatience is how long an engine may take to do what a runner asked for
-// that died before the answer came. An engine does not notice that.
+// answerPatience is how long an engine may take to carry out the request of a runner that died before the answer. An
+// engine does not notice that death.
 const answerPatience = 5 * time.Second
 
-// Pending is how long something may still come into being that dead runs asked
-// for and that was not removed.
+// Pending is how long the engine may still create something that dead runs requested and that was not removed.
 func Pending(dead []*RunDir, removed []string) time.Duration {
 	var longest time.Duration
 	for _, d := range dead {
 		record, err := d.Steps()
 		if err != nil {
-			continue // settling it will say so
+			continue // settling it reports the error
 		}
 		for name, asked := range record.asked {
 			if !slices.Contains(removed, name) {

@@ -16,18 +16,17 @@ import (
 	"github.com/google/renameio/v2"
 )
 
-// stateFormat is the format of state directories that this version writes. A
-// directory says its own in the file "format"; one without the file is of format
-// 0, which was written before there was a marker.
+// stateFormat is the format of state directories that this version writes. The file "format" holds a directory's
+// format; a directory without it has format 0, written before there was a marker.
 const stateFormat = 1
 
-// upgrades bring a state directory from the format of their index to the next
-// one. Each may be repeated: its process may die before the marker is written.
+// upgrades convert a state directory from the format of their index to the next one. Each may be repeated: its process
+// may die before the marker is written.
 var upgrades = [stateFormat]func(*State) error{
-	func(*State) error { return nil }, // 0 to 1: the marker is all that is new
+	func(*State) error { return nil }, // 0 to 1: adds only the marker
 }
 
-// checkFormat refuses a directory that a later version writes. It changes nothing.
+// checkFormat refuses the directory of a later version. It changes nothing.
 func (s *State) checkFormat() (format int, err error) {
 	text, err := document.ReadSmall(s.formatPath(), 64)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -40,20 +39,20 @@ func (s *State) checkFormat() (format int, err error) {
 	switch {
 	case err != nil || format < 1:
 		return 0, &document.InputError{
-			Message: fmt.Sprintf("the state directory %s does not say its format: %s is damaged", s.dir, s.formatPath()),
+			Message: fmt.Sprintf("the state directory %s has no readable format: %s is damaged", s.dir, s.formatPath()),
 			Hint:    fmt.Sprintf("write the number %d to it if no other version of this program uses the directory", stateFormat),
 		}
 	case format > stateFormat:
 		return 0, &document.InputError{
-			Message: fmt.Sprintf("the state directory %s has format %d, and this version knows formats up to %d", s.dir, format, stateFormat),
+			Message: fmt.Sprintf("the state directory %s has format %d, and this version supports formats up to %d", s.dir, format, stateFormat),
 			Hint:    "use the version of sandboxrun that wrote it, or name another directory in " + config.EnvStateDir,
 		}
 	}
 	return format, nil
 }
 
-// upgrade brings the directory to this version's format. Of several processes
-// that find an old one, one upgrades it and the others wait.
+// upgrade converts the directory to this version's format. Of several processes that find an old one, one upgrades it
+// and the others wait.
 func (s *State) upgrade() (err error) {
 	lock := flock.New(s.dir, flock.SetFlag(os.O_RDONLY))
 	if err := lock.Lock(); err != nil {

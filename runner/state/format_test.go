@@ -11,9 +11,9 @@ import (
 	"sandboxrun/runner/document"
 )
 
-func TestAStateDirectorySaysItsFormat(t *testing.T) {
+func TestStateDirectoryHasAFormat(t *testing.T) {
 	t.Parallel()
-	for name, text := range map[string]string{"new": "", "of before the marker": "", "current": "1\n"} {
+	for name, text := range map[string]string{"new": "", "older than the marker": "", "current": "1\n"} {
 		dir := filepath.Join(t.TempDir(), "state")
 		if name != "new" {
 			if err := os.MkdirAll(filepath.Join(dir, "runs"), 0o700); err != nil {
@@ -24,7 +24,7 @@ func TestAStateDirectorySaysItsFormat(t *testing.T) {
 			writeFile(t, filepath.Join(dir, "format"), text, 0o600)
 		}
 		var wg sync.WaitGroup
-		for range 8 { // whoever comes first upgrades it
+		for range 8 { // the first upgrades it
 			wg.Go(func() {
 				if _, err := Open(dir); err != nil {
 					t.Errorf("%s: %v", name, err)
@@ -41,7 +41,7 @@ func TestAStateDirectorySaysItsFormat(t *testing.T) {
 	}
 }
 
-func TestAStateDirectoryOfALaterVersionIsNotTouched(t *testing.T) {
+func TestStateDirectoryOfALaterVersionIsUnchanged(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{"2\n": "has format 2", "1000000": "has format 1000000", "": "damaged", "0": "damaged", "one": "damaged"} {
 		dir := filepath.Join(t.TempDir(), "state")

@@ -20,7 +20,7 @@ func TakeSlot(t *testing.T, s *State, q Quota, memory int64) (*Slot, string) {
 	return held, full
 }
 
-func TestRunsTakeTurnsWhereThereAreTooMany(t *testing.T) {
+func TestSlotsLimitTheNumberOfRuns(t *testing.T) {
 	t.Parallel()
 	s, q := newState(t), Quota{Runs: 2, Memory: 100}
 	first, _ := TakeSlot(t, s, q, 1)
@@ -29,22 +29,22 @@ func TestRunsTakeTurnsWhereThereAreTooMany(t *testing.T) {
 	}
 	third, full := TakeSlot(t, s, q, 1)
 	if third != nil || !strings.Contains(full, "2 of 2 runs") {
-		t.Fatalf("the third of two gets in: %q", full)
+		t.Fatalf("the third of two is admitted: %q", full)
 	}
 	if err := first.Release(); err != nil {
 		t.Fatal(err)
 	}
 	if third, full = TakeSlot(t, s, q, 1); third == nil {
-		t.Errorf("a place that was released is not given again: %s", full)
+		t.Errorf("a released slot is not given again: %s", full)
 	}
 }
 
-func TestMemoryOfAllRunsIsBounded(t *testing.T) {
+func TestSlotsLimitTheMemoryOfAllRuns(t *testing.T) {
 	t.Parallel()
 	s, q := newState(t), Quota{Runs: 10, Memory: 100}
 	alone, full := TakeSlot(t, s, q, 500)
 	if alone == nil {
-		t.Fatalf("a run that is alone is refused: %s", full)
+		t.Fatalf("a single run is refused: %s", full)
 	}
 	if err := alone.Release(); err != nil {
 		t.Fatal(err)
@@ -60,7 +60,7 @@ func TestMemoryOfAllRunsIsBounded(t *testing.T) {
 	}
 }
 
-func TestNeverMoreRunsThanAllowedWhoeverComesAtOnce(t *testing.T) {
+func TestSlotsLimitConcurrentRuns(t *testing.T) {
 	t.Parallel()
 	s, q := newState(t), Quota{Runs: 3, Memory: 1 << 40}
 	var inside, most, served atomic.Int64
@@ -94,7 +94,7 @@ func TestNeverMoreRunsThanAllowedWhoeverComesAtOnce(t *testing.T) {
 	}
 }
 
-func TestADamagedSlotIsAnErrorWhileItIsHeld(t *testing.T) {
+func TestHeldDamagedSlotIsAnError(t *testing.T) {
 	t.Parallel()
 	s, q := newState(t), Quota{Runs: 3, Memory: 100}
 	held, _ := TakeSlot(t, s, q, 1)
@@ -102,12 +102,12 @@ func TestADamagedSlotIsAnErrorWhileItIsHeld(t *testing.T) {
 		t.Fatal(err)
 	}
 	if again, full, err := s.TakeSlot(t.Context(), q, 1); err == nil {
-		t.Errorf("took %v beside a slot nobody can read (%s)", again, full)
+		t.Errorf("took %v next to an unreadable slot (%s)", again, full)
 	}
 	if err := held.Release(); err != nil {
 		t.Fatal(err)
 	}
 	if again, full := TakeSlot(t, s, q, 1); again == nil {
-		t.Errorf("a slot nobody holds is in the way: %s", full)
+		t.Errorf("a free slot is refused: %s", full)
 	}
 }

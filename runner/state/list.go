@@ -16,10 +16,10 @@ import (
 	"sandboxrun/runner/excerpt"
 )
 
-// States of a run besides its result's status.
+// States of a run in addition to its result's status.
 const (
 	RunRunning = "running"
-	RunCrashed = "crashed" // its runner died and nobody has settled it yet
+	RunCrashed = "crashed" // its runner died and it has not been settled yet
 )
 
 // RunInfo is a run in a list.
@@ -69,8 +69,7 @@ func (s *State) runIDs() ([]string, error) {
 	return ids, nil
 }
 
-// idsIn lists those names in a directory that are ids of runs, the oldest
-// first.
+// idsIn lists the names in a directory that are ids of runs, the oldest first.
 func idsIn(dir string) ([]string, error) {
 	entries, err := os.ReadDir(dir) // by name
 	if err != nil {
@@ -85,14 +84,14 @@ func idsIn(dir string) ([]string, error) {
 	return ids, nil
 }
 
-// Info says how the run stands.
+// Info reports the state of the run.
 func (d *RunDir) Info() (RunInfo, error) {
 	started, err := d.Started()
 	if err != nil {
 		return RunInfo{}, err
 	}
 	info := RunInfo{RunID: d.id, TaskID: d.id, StartedAt: started}
-	// The lock is looked at first: a run that ends in between has a result.
+	// The lock is checked first: a run that ends in between has a result.
 	held, err := locked(d.Path("lock"))
 	if err != nil {
 		return RunInfo{}, err
@@ -145,8 +144,7 @@ func (d *RunDir) Result() ([]byte, error) {
 	return data, nil
 }
 
-// Find returns the one run whose id begins with prefix, to look at it. Errors
-// are *InputError, or failures of reading.
+// Find returns the one run whose id begins with prefix, for reading. Errors are *InputError, or failures of reading.
 func (s *State) Find(prefix string) (*RunDir, error) {
 	prefix = strings.ToLower(prefix)
 	ids, err := s.runIDs()
@@ -167,12 +165,12 @@ func (s *State) Find(prefix string) (*RunDir, error) {
 	}
 	return nil, &document.InputError{
 		Message: fmt.Sprintf("%d runs begin with %q, among them %s", len(found), excerpt.Clip(prefix, 64), strings.Join(found[:min(5, len(found))], ", ")),
-		Hint:    "name more of the id",
+		Hint:    "give more of the id",
 	}
 }
 
-// Remove removes an ended run with everything in it. A live run is refused, and
-// so is a crashed one before it was settled: its boxes would be forgotten.
+// Remove removes an ended run with everything in it. It refuses a live run, and a crashed one before it is settled:
+// its boxes would never be removed.
 func (s *State) Remove(d *RunDir) error {
 	lock, err := takeLock(d.Path("lock"))
 	if errors.Is(err, errLocked) {
@@ -183,10 +181,10 @@ func (s *State) Remove(d *RunDir) error {
 	}
 	if _, err := os.Stat(s.marker(d.id)); err == nil {
 		return errors.Join(lock.Close(), &document.InputError{
-			Message: fmt.Sprintf("run %s crashed and was not cleared away", d.id), Hint: `run "sandboxrun reap" first`,
+			Message: fmt.Sprintf("run %s crashed and has not been settled", d.id), Hint: `run "sandboxrun reap" first`,
 		})
 	}
-	// Out of sight first, so that nobody sees half of it.
+	// Renamed first, so that no reader sees half of it.
 	gone := filepath.Join(s.runsDir(), gonePrefix+d.id)
 	err = os.Rename(d.Dir(), gone)
 	if err == nil {

@@ -112,7 +112,7 @@ func TestRemoveRefusesLiveAndUnsettledRuns(t *testing.T) {
 	}
 }
 
-func TestRemainsOfCutShortStepsAreSwept(t *testing.T) {
+func TestSweepsRemainsOfInterruptedSteps(t *testing.T) {
 	t.Parallel()
 	s := newState(t)
 	for _, name := range []string{".new-a", ".gone-b"} {
@@ -125,7 +125,7 @@ func TestRemainsOfCutShortStepsAreSwept(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, want := range []int{2, 0} {
-		if want == 0 { // nobody is making a run any more
+		if want == 0 { // no run is being made any more
 			if err := creation.Close(); err != nil {
 				t.Fatal(err)
 			}
@@ -143,7 +143,7 @@ func TestRemainsOfCutShortStepsAreSwept(t *testing.T) {
 	}
 }
 
-func TestAFollowerOfACrashedRunEnds(t *testing.T) {
+func TestFollowerOfACrashedRunEnds(t *testing.T) {
 	t.Parallel()
 	s := newState(t)
 	d := newRun(t, s)

@@ -9,9 +9,8 @@ import (
 	"github.com/gofrs/flock"
 )
 
-// A run's lock is held by its runner and by nobody else for as long as it
-// lives: the kernel releases it however the runner ends. (A file with a
-// process id would lie after a reboot.)
+// Only the runner of a run holds its lock, for as long as it lives: the kernel releases it however the runner ends. (A
+// file with a process id would be wrong after a reboot.)
 
 // newLock creates the lock file and takes the lock.
 func newLock(path string) (*flock.Flock, error) {
@@ -38,9 +37,8 @@ func take(l *flock.Flock, path string) (*flock.Flock, error) {
 	return l, nil
 }
 
-// locked says whether somebody holds the lock. It asks for a shared lock, so
-// that two who ask do not take each other for the runner. A lock that is not
-// there is held by nobody.
+// locked reports whether the lock is held. It takes a shared lock, so that two callers do not mistake each other for
+// the runner. A missing lock is free.
 func locked(path string) (bool, error) {
 	l := flock.New(path, flock.SetFlag(os.O_RDWR))
 	free, err := l.TryRLock()
@@ -48,7 +46,7 @@ func locked(path string) (bool, error) {
 		return false, nil
 	}
 	if err != nil {
-		return false, fmt.Errorf("look at run's lock: %w", err)
+		return false, fmt.Errorf("check run's lock: %w", err)
 	}
 	return !free, l.Close()
 }

@@ -30,8 +30,8 @@ import (
 type RunDir struct {
 	state *State
 	id    string
-	lock  *flock.Flock // nil for those who only look
-	// secrets is what no file of the run may hold, nil for those who only look.
+	lock  *flock.Flock // nil for readers
+	// secrets must not appear in any file of the run; nil for readers.
 	secrets *redact.Redactor
 }
 
@@ -39,8 +39,7 @@ type RunDir struct {
 // in lower case (github.com/ulid/spec): they sort by time.
 func (s *State) NewRun() (*RunDir, error) {
 	id := strings.ToLower(ulid.Make().String())
-	// The directory appears under its name with the lock already held: nobody
-	// ever sees a new run that looks dead.
+	// The directory appears under its name with the lock already held: a new run never looks dead.
 	tmp := filepath.Join(s.runsDir(), newPrefix+id)
 	creation, err := s.creationLock(false)
 	if err != nil {
@@ -48,7 +47,7 @@ func (s *State) NewRun() (*RunDir, error) {
 	}
 	defer func() { _ = creation.Close() }() // nothing was written
 	d := &RunDir{state: s, id: id}
-	// Marked first: a run that dies at any point from here on is found.
+	// Marked first, so that a run that dies at any later point is found.
 	step.Before(stepMark)
 	err = os.WriteFile(s.marker(id), nil, 0o600)
 	step.After(stepMark)
@@ -71,14 +70,14 @@ func (s *State) NewRun() (*RunDir, error) {
 	return d, nil
 }
 
-// What begins the names of directories that are not runs yet, or no longer.
+// Prefixes of directories that are not runs yet, or no longer.
 const (
 	newPrefix  = ".new-"
 	gonePrefix = ".gone-"
 )
 
-// creationLock takes the lock that processes share while they make a run. Whoever holds it alone
-// knows that what is half-made was made by somebody dead.
+// creationLock takes the lock that processes share while they make a run. Its exclusive holder knows that half-made
+// directories come from dead processes.
 func (s *State) creationLock(alone bool) (*flock.Flock, error) {
 	l := flock.New(s.runsDir(), flock.SetFlag(os.O_RDONLY))
 	if !alone {
@@ -86,7 +85,7 @@ func (s *State) creationLock(alone bool) (*flock.Flock, error) {
 	}
 	got, err := l.TryLock()
 	if err != nil {
-		return nil, fmt.Errorf("look for remains of runs: %w", err)
+		return nil, fmt.Errorf("lock directory of runs: %w", err)
 	}
 	if !got {
 		return nil, errors.Join(&fs.PathError{Op: "lock", Path: s.runsDir(), Err: errLocked}, l.Close())
@@ -94,8 +93,7 @@ func (s *State) creationLock(alone bool) (*flock.Flock, error) {
 	return l, nil
 }
 
-// validRunID tells ids from other names; it is what keeps names of strangers
-// from becoming paths.
+// validRunID reports whether a name is an id. It prevents foreign names from becoming paths.
 func validRunID(id string) bool {
 	_, err := ulid.ParseStrict(strings.ToUpper(id))
 	return err == nil && id == strings.ToLower(id)
@@ -110,19 +108,19 @@ func (d *RunDir) Dir() string { return d.state.runDir(d.id) }
 // Path is the path of a file in the directory.
 func (d *RunDir) Path(name string) string { return filepath.Join(d.Dir(), name) }
 
-// PatchPath is where the run's patch is, if it changed anything.
+// PatchPath is the path of the run's patch, if it changed anything.
 func (d *RunDir) PatchPath() string { return d.Path("diff.patch") }
 
-// ResultPath is where the run's result is once it has ended.
+// ResultPath is the path of the run's result once it has ended.
 func (d *RunDir) ResultPath() string { return d.Path("result.json") }
 
-// EventsPath is where the run's journal is.
+// EventsPath is the path of the run's journal.
 func (d *RunDir) EventsPath() string { return d.Path("events.ndjson") }
 
-// stepsPath is where the run's journal of steps is.
+// stepsPath is the path of the run's journal of steps.
 func (d *RunDir) stepsPath() string { return d.Path("steps.ndjson") }
 
-// LogsDir holds the whole outputs of the run's commands.
+// LogsDir holds the complete outputs of the run's commands.
 func (d *RunDir) LogsDir() string { return d.Path("logs") }
 
 // Started is when the run's directory was made, to the millisecond.
@@ -134,13 +132,12 @@ func (d *RunDir) Started() (time.Time, error) {
 	return ulid.Time(id.Time()).UTC(), nil
 }
 
-// Journal opens the run's journal to write to it.
+// Journal opens the run's journal for writing.
 func (d *RunDir) Journal() (*journal.Journal, error) {
 	return journal.Open(d.EventsPath(), d.id)
 }
 
-// Events reads the run's events as the function Events does. A follower also
-// stops when the run has died.
+// Events reads the run's events like the function Events. Following also stops when the run has died.
 func (d *RunDir) Events(ctx context.Context, from int64, follow bool) iter.Seq2[journal.Event, error] {
 	if !follow {
 		return journal.Events(ctx, d.EventsPath(), from, false)
@@ -153,7 +150,7 @@ func (d *RunDir) Spool(name string) (*excerpt.Spool, error) {
 	return excerpt.NewSpool(filepath.Join(d.LogsDir(), filepath.Base(name)), excerpt.MaxLog, d.secrets)
 }
 
-// Redact has every file that is written from now on hold none of these secrets.
+// Redact removes these secrets from every file written from now on.
 func (d *RunDir) Redact(secrets *redact.Redactor) { d.secrets = secrets }
 
 // WritePlan stores the plan.
@@ -172,9 +169,8 @@ func (d *RunDir) Plan() (*plan.Plan, error) {
 	return &p, nil
 }
 
-// Finish ends the run: it closes the journal with closeJournal, writes the
-// result and releases the lock. Where the result cannot be written, the run
-// counts as crashed.
+// Finish ends the run: it closes the journal with closeJournal, writes the result and releases the lock. Without a
+// written result the run counts as crashed.
 func (d *RunDir) Finish(r *document.Result, closeJournal func() error) error {
 	step.Before(stepClose)
 	err := closeJournal()
@@ -190,8 +186,7 @@ func (d *RunDir) Finish(r *document.Result, closeJournal func() error) error {
 	return errors.Join(err, d.Unlock())
 }
 
-// writeResult writes the result so that it outlives the machine, its name
-// included.
+// writeResult writes the result so that it survives a crash of the machine, its name included.
 func (d *RunDir) writeResult(r *document.Result) error {
 	if err := d.writeJSON("result.json", r); err != nil {
 		return err
@@ -207,20 +202,20 @@ func (d *RunDir) writeResult(r *document.Result) error {
 	return nil
 }
 
-// ClearHalves removes files that were to replace others when their writer died.
+// ClearHalves removes half-written replacement files of a dead writer.
 func (d *RunDir) ClearHalves() error {
 	halves, err := filepath.Glob(filepath.Join(escapeGlob(d.Dir()), ".*.json*"))
 	for _, half := range halves {
 		err = errors.Join(err, os.Remove(half))
 	}
 	if err != nil {
-		return fmt.Errorf("clear run: %w", err)
+		return fmt.Errorf("remove half-written files of run: %w", err)
 	}
 	return nil
 }
 
-// Discard removes the directory of a run that never began. It goes out of sight
-// first: nobody ever sees half of it, nor takes it for a run.
+// Discard removes the directory of a run that never began. It is renamed first: no reader ever sees half of it, or
+// takes it for a run.
 func (d *RunDir) Discard() error {
 	step.Before(stepDiscard)
 	defer step.After(stepDiscard)
@@ -245,7 +240,7 @@ func (d *RunDir) Unlock() error {
 	return err
 }
 
-// writeJSON replaces a file at once or not at all.
+// writeJSON replaces a file atomically.
 func (d *RunDir) writeJSON(name string, v any) error {
 	data, err := document.Encode(v)
 	if err != nil {

@@ -18,48 +18,48 @@ import (
 const (
 	// MaxSessionRuns bounds the runs of one session.
 	MaxSessionRuns = 1000
-	// maxSessionFile bounds what is read of a session.json, in bytes.
+	// maxSessionFile bounds how much of a session.json is read, in bytes.
 	maxSessionFile = 16 << 20
-	// MaxConversation bounds one kept conversation, in bytes. It is less than the output
-	// of all commands of a box together may be, so that this bound is met first.
+	// MaxConversation bounds one kept conversation, in bytes. It is below the limit on the output of a box's commands,
+	// so that this bound is reached first.
 	MaxConversation = 128 << 20
-	// maxConversations bounds the kept conversations of one session, in bytes. The oldest
-	// are forgotten first; one cannot go back to before those.
+	// maxConversations bounds the kept conversations of one session, in bytes. The oldest are removed first; a retry
+	// cannot go back to before those.
 	maxConversations = 2 << 30
-	// MaxSessionClaim bounds what is kept of an agent's closing words, in bytes.
+	// MaxSessionClaim bounds the kept part of an agent's last message, in bytes.
 	MaxSessionClaim = 500
 )
 
 // SessionVersion is the version of session.json.
 const SessionVersion = "1.0"
 
-// Session is one conversation with an agent over several runs. It belongs to
-// one repository and one agent; what its runs may change is everything else.
+// Session is one conversation with an agent over several runs. It belongs to one repository and one agent; everything
+// else may differ between its runs.
 type Session struct {
 	SchemaVersion string       `json:"schema_version"`
 	ID            string       `json:"id"`
 	Agent         string       `json:"agent"`
 	RepoRoot      string       `json:"repo_root"` // without symlinks
-	Base          string       `json:"base"`      // revision the first run was asked to start from
-	Origin        string       `json:"origin"`    // the user's commit that this was then
+	Base          string       `json:"base"`      // revision the first run was to start from
+	Origin        string       `json:"origin"`    // the user's commit of that revision at the time
 	CreatedAt     time.Time    `json:"created_at"`
 	UpdatedAt     time.Time    `json:"updated_at"`
-	Runs          []SessionRun `json:"runs"` // the line: what a retry went back before is not in it
+	Runs          []SessionRun `json:"runs"` // the current line: runs that a retry replaced are not in it
 }
 
-// SessionRun is one finished run of a session. The run's own record may be gone.
+// SessionRun is one finished run of a session. The run's own directory may have been removed.
 type SessionRun struct {
 	RunID        string          `json:"run_id"`
 	TaskID       string          `json:"task_id"`
 	Status       document.Status `json:"status"`
-	Claim        string          `json:"claim"` // the beginning of the agent's own closing words
+	Claim        string          `json:"claim"` // the beginning of the agent's last message
 	Branch       string          `json:"branch,omitempty"`
-	RetryOf      string          `json:"retry_of,omitempty"` // run whose place it took
+	RetryOf      string          `json:"retry_of,omitempty"` // run it replaced
 	Resumed      bool            `json:"resumed"`
 	Begin        SessionTree     `json:"begin"`
 	End          SessionTree     `json:"end"`
-	Kept         bool            `json:"kept"`                   // whether Conversation holds what was said in this run
-	Conversation *Conversation   `json:"conversation,omitempty"` // what the next run goes on with
+	Kept         bool            `json:"kept"`                   // whether Conversation includes this run
+	Conversation *Conversation   `json:"conversation,omitempty"` // what the next run continues
 	StartedAt    time.Time       `json:"started_at"`
 	EndedAt      time.Time       `json:"ended_at"`
 }
@@ -71,29 +71,29 @@ type SessionTree struct {
 	Time   time.Time `json:"time"`
 }
 
-// Conversation is a conversation as the agent's CLI left it in its home. The
-// archive was made in a box and is unpacked in boxes only.
+// Conversation is a conversation as the agent's CLI left it in its home. The archive was made in a box and is unpacked
+// only in boxes.
 type Conversation struct {
-	SessionID string   `json:"session_id"` // by the CLI's word
-	RunID     string   `json:"run_id"`     // at whose end it was kept
+	SessionID string   `json:"session_id"` // as the CLI reports it
+	RunID     string   `json:"run_id"`     // at the end of which it was kept
 	Paths     []string `json:"paths"`      // members of the archive, below HOME
 	Bytes     int64    `json:"bytes"`
 }
 
-// TreeOf is the state of the files in a commit.
+// TreeOf returns the state of the files in a commit.
 func TreeOf(c gitdiff.Commit) SessionTree {
 	return SessionTree{Commit: c.ID, Tree: c.Tree, Time: c.Time.UTC()}
 }
 
-// GitCommit is the commit that has this state of the files.
+// GitCommit returns the commit with this state of the files.
 func (t SessionTree) GitCommit() gitdiff.Commit {
 	return gitdiff.Commit{ID: t.Commit, Tree: t.Tree, Time: t.Time}
 }
 
 // SessionDir is the directory of a session whose lock is held:
 //
-//	session.json  the session, replaced at once or not at all
-//	lock          held by the one run that is under way
+//	session.json  the session, replaced atomically
+//	lock          held by the one active run
 //	home/         kept conversations, <run>.tar
 type SessionDir struct {
 	state *State
@@ -111,7 +111,7 @@ func (s *State) sessionLock(id string) string { return filepath.Join(s.sessionDi
 
 func (s *State) sessionHome(id string) string { return filepath.Join(s.sessionDir(id), "home") }
 
-// ReadSession reads a session; the error is fs.ErrNotExist's where there is none.
+// ReadSession reads a session; the error is fs.ErrNotExist where it does not exist.
 func (s *State) ReadSession(id string) (Session, error) {
 	var doc Session
 	data, err := document.ReadSmall(s.sessionFile(id), maxSessionFile)
@@ -122,17 +122,17 @@ func (s *State) ReadSession(id string) (Session, error) {
 		return doc, fmt.Errorf("read session %s: %w", id, err)
 	}
 	if doc.SchemaVersion != SessionVersion || doc.ID != id {
-		return doc, fmt.Errorf("read session %s: is of version %q and calls itself %q", id, doc.SchemaVersion, doc.ID)
+		return doc, fmt.Errorf("read session %s: has version %q and id %q", id, doc.SchemaVersion, doc.ID)
 	}
 	return doc, nil
 }
 
-// ConversationPath is where a conversation is kept.
+// ConversationPath is the path of a kept conversation.
 func (d *SessionDir) ConversationPath(run string) string {
 	return filepath.Join(d.state.sessionHome(d.id), run+".tar")
 }
 
-// Write replaces the session and then forgets what it no longer names.
+// Write replaces the session and then removes what it no longer names.
 func (d *SessionDir) Write(doc Session) error {
 	data, err := document.Encode(doc)
 	if err != nil {
@@ -147,15 +147,14 @@ func (d *SessionDir) Write(doc Session) error {
 	return d.sweep(doc)
 }
 
-// sweep removes the conversations that the session does not name, and those
-// that are too many.
+// sweep removes the conversations that the session does not name, and those beyond its bound.
 func (d *SessionDir) sweep(doc Session) error {
 	stale, err := d.state.staleFiles(doc)
 	for _, path := range stale {
 		err = errors.Join(err, os.Remove(path))
 	}
 	if err != nil {
-		return fmt.Errorf("clear session %s: %w", d.id, err)
+		return fmt.Errorf("sweep session %s: %w", d.id, err)
 	}
 	return nil
 }
@@ -170,10 +169,10 @@ func (d *SessionDir) Close() error {
 	return err
 }
 
-// Remove removes the session out of sight first, so that nobody sees half of it.
+// Remove renames the session first, so that no reader sees half of it.
 func (d *SessionDir) Remove() error {
 	gone := filepath.Join(d.state.sessionsDir(), ".gone-"+d.id)
-	err := os.RemoveAll(gone) // of a removal that was cut short
+	err := os.RemoveAll(gone) // of an interrupted removal
 	if err == nil {
 		err = os.Rename(d.state.sessionDir(d.id), gone)
 	}

@@ -24,18 +24,18 @@ type SessionInfo struct {
 	Agent     string    `json:"agent"`
 	RepoRoot  string    `json:"repo_root"`
 	Runs      int       `json:"runs"`
-	Status    string    `json:"last_status"` // of its last run; running while one is under way; "" before the first
+	Status    string    `json:"last_status"` // of its last run; running while one is active; "" before the first
 	CreatedAt time.Time `json:"created_at"`
 	UpdatedAt time.Time `json:"updated_at"`
 }
 
-// SessionView is a session with whether a run of it is under way.
+// SessionView is a session and whether a run of it is active.
 type SessionView struct {
 	Session
 	Busy bool `json:"busy"`
 }
 
-// Sessions lists every session, the one used last first.
+// Sessions lists every session, the last used first.
 func (s *State) Sessions() ([]SessionInfo, error) {
 	ids, err := s.sessionIDs()
 	if err != nil {
@@ -47,7 +47,7 @@ func (s *State) Sessions() ([]SessionInfo, error) {
 		view, err := s.viewSession(id)
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
-			continue // removed since, or not begun
+			continue // removed meanwhile, or not begun
 		case err == nil:
 			info = SessionInfo{ID: id, Agent: view.Agent, RepoRoot: view.RepoRoot, Runs: len(view.Runs), Status: view.status(),
 				CreatedAt: view.CreatedAt, UpdatedAt: view.UpdatedAt}
@@ -89,9 +89,8 @@ func (s *State) viewSession(id string) (SessionView, error) {
 	return SessionView{Session: doc, Busy: busy}, err
 }
 
-// RemoveSession forgets a session: its line and its kept conversations. Runs
-// and branches stay. Errors are *InputError, among them a *ConflictError while
-// a run of it is under way, or failures of removing.
+// RemoveSession removes a session: its line and its kept conversations. Runs and branches stay. Errors are
+// *InputError, among them a *ConflictError while a run of it is active, or failures of removing.
 func (s *State) RemoveSession(ctx context.Context, id string) error {
 	if why := document.SessionProblem(id); why != "" {
 		return noSession(id)
@@ -128,12 +127,12 @@ func (s *State) sessionIDs() ([]string, error) {
 	return ids, nil
 }
 
-// SweepSessions removes what dead runs left in sessions: archives that no line
-// names, half-written files, sessions without a run. Those in use are left.
+// SweepSessions removes what dead runs left in sessions: archives that no line names, half-written files, sessions
+// without a run. It skips sessions in use.
 func (s *State) SweepSessions(ctx context.Context) error {
 	gone, err := filepath.Glob(filepath.Join(escapeGlob(s.sessionsDir()), ".gone-*"))
 	for _, path := range gone {
-		if held, lerr := locked(filepath.Join(path, "lock")); lerr == nil && !held { // who removes it holds its lock
+		if held, lerr := locked(filepath.Join(path, "lock")); lerr == nil && !held { // its remover holds its lock
 			err = errors.Join(err, os.RemoveAll(path))
 		}
 	}
@@ -149,9 +148,9 @@ func (s *State) sweepSession(ctx context.Context, id string) error {
 	doc, err := s.ReadSession(id)
 	fresh := errors.Is(err, fs.ErrNotExist) || err == nil && len(doc.Runs) == 0
 	if err != nil && !fresh {
-		return nil // a damaged one is for a person to look at
+		return nil // a damaged one is left for a person to inspect
 	}
-	// Looked at without the lock first: who holds it keeps runs out.
+	// Checked without the lock first: its holder blocks runs.
 	if stale, err := s.staleFiles(doc); err != nil || !fresh && len(stale) == 0 {
 		return err
 	}
@@ -171,7 +170,7 @@ func (s *State) sweepSession(ctx context.Context, id string) error {
 	return errors.Join(err, d.Close())
 }
 
-// staleFiles lists what is in a session's directory and is not named by it.
+// staleFiles lists the files of a session's directory that the session does not name.
 func (s *State) staleFiles(doc Session) ([]string, error) {
 	if doc.ID == "" {
 		return nil, nil

@@ -15,21 +15,21 @@ import (
 )
 
 const (
-	// lockPatience is how long a session's lock is tried: longer than one who
-	// only looks holds it, shorter than a person notices.
+	// lockPatience is how long a session's lock is tried: longer than a reader holds it, shorter than a person
+	// notices.
 	lockPatience = 300 * time.Millisecond
 	lockGap      = 10 * time.Millisecond
-	// lockAttempts bounds how often a session may be removed under the lock's feet.
+	// lockAttempts bounds how often a session may be removed while its lock is awaited.
 	lockAttempts = 5
 )
 
-// TakeSession locks a session for one run. The error is fs.ErrNotExist's where
-// there is no such session, and a *ConflictError where it is in use.
+// TakeSession locks a session for one run. The error is fs.ErrNotExist where there is no such session, and a
+// *ConflictError where it is in use.
 func (s *State) TakeSession(ctx context.Context, id string) (*SessionDir, error) {
 	return s.lockSession(ctx, id, os.O_RDWR, func() error { return nil })
 }
 
-// MakeSession is takeSession for a session that may not be there yet.
+// MakeSession is TakeSession for a session that may not exist yet.
 func (s *State) MakeSession(ctx context.Context, id string) (*SessionDir, error) {
 	return s.lockSession(ctx, id, os.O_RDWR|os.O_CREATE, func() error { return os.MkdirAll(s.sessionHome(id), 0o700) })
 }
@@ -73,8 +73,8 @@ func tryLock(ctx context.Context, l *flock.Flock) (bool, error) {
 	return ours, err
 }
 
-// holds says whether the lock is that of the session's directory: one that was
-// removed while we waited has left us the lock of nothing.
+// holds reports whether the lock is that of the session's directory: a session may be removed while its lock is
+// awaited.
 func (s *State) holds(id string, l *flock.Flock) (bool, error) {
 	mine, err := l.Stat()
 	if err != nil {
@@ -87,10 +87,10 @@ func (s *State) holds(id string, l *flock.Flock) (bool, error) {
 	return err == nil && os.SameFile(mine, here), err
 }
 
-// SessionBusy is the error of a session that has a run under way.
+// SessionBusy is the error of a session with an active run.
 func SessionBusy(id string) error {
 	return &document.ConflictError{InputError: &document.InputError{
-		Message: "session is busy", Details: []document.Detail{{Path: "/session_id", Message: fmt.Sprintf("session %q has a run under way", excerpt.Clip(id, 64))}},
+		Message: "session is busy", Details: []document.Detail{{Path: "/session_id", Message: fmt.Sprintf("session %q has an active run", excerpt.Clip(id, 64))}},
 		Hint: "wait for it or stop it; \"sandboxrun runs list\" shows it",
 	}}
 }

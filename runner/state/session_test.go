@@ -40,7 +40,7 @@ func newSession(t *testing.T, s *State, id string, n int) Session {
 	return doc
 }
 
-func talks(t *testing.T, s *State, id string) []string {
+func conversations(t *testing.T, s *State, id string) []string {
 	t.Helper()
 	entries, err := os.ReadDir(s.sessionHome(id))
 	if err != nil {
@@ -74,7 +74,7 @@ func TestSessionsArePrivateAndSurviveTheDisk(t *testing.T) {
 	}
 }
 
-func TestASessionIsHeldByOne(t *testing.T) {
+func TestSessionHasOneHolder(t *testing.T) {
 	t.Parallel()
 	s := newState(t)
 	newSession(t, s, "talk", 1)
@@ -95,7 +95,7 @@ func TestASessionIsHeldByOne(t *testing.T) {
 		t.Errorf("list %+v, %v", list, err)
 	}
 	if doc, kind := document.EncodeError(busy); kind != document.ErrorInvalidInput || !strings.Contains(string(doc), "/session_id") || document.ErrorExitCode(busy) != document.ExitInput {
-		t.Errorf("told as %s %s", kind, doc)
+		t.Errorf("encoded as %s %s", kind, doc)
 	}
 	if err := held.Close(); err != nil {
 		t.Fatal(err)
@@ -106,8 +106,8 @@ func TestASessionIsHeldByOne(t *testing.T) {
 	}
 }
 
-// Those who only look hold the lock for a moment; a run must not take them for another.
-func TestLookingAtASessionDoesNotMakeItBusy(t *testing.T) {
+// Readers hold the lock for a moment; a run must not take them for another run.
+func TestReadingASessionDoesNotMakeItBusy(t *testing.T) {
 	t.Parallel()
 	s := newState(t)
 	newSession(t, s, "talk", 1)
@@ -138,7 +138,7 @@ func TestLookingAtASessionDoesNotMakeItBusy(t *testing.T) {
 	wg.Wait()
 }
 
-func TestARemovedSessionIsGone(t *testing.T) {
+func TestRemovesSession(t *testing.T) {
 	t.Parallel()
 	s := newState(t)
 	newSession(t, s, "talk", 1)
@@ -162,7 +162,7 @@ func TestARemovedSessionIsGone(t *testing.T) {
 	}
 }
 
-func TestConversationsThatNoRunNamesAreForgotten(t *testing.T) {
+func TestRemovesUnnamedConversations(t *testing.T) {
 	t.Parallel()
 	s := newState(t)
 	doc := newSession(t, s, "talk", 3)
@@ -172,12 +172,12 @@ func TestConversationsThatNoRunNamesAreForgotten(t *testing.T) {
 	if err := errors.Join(d.Write(doc), d.Close()); err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff([]string{"run0.tar"}, talks(t, s, "talk")); diff != "" {
+	if diff := cmp.Diff([]string{"run0.tar"}, conversations(t, s, "talk")); diff != "" {
 		t.Errorf("kept:\n%s", diff)
 	}
 }
 
-func TestTheOldestConversationsGoFirst(t *testing.T) {
+func TestRemovesOldestConversationsFirst(t *testing.T) {
 	t.Parallel()
 	s := newState(t)
 	doc := newSession(t, s, "talk", 3)
@@ -188,12 +188,12 @@ func TestTheOldestConversationsGoFirst(t *testing.T) {
 	if err := errors.Join(d.Write(doc), d.Close()); err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff([]string{"run1.tar", "run2.tar"}, talks(t, s, "talk")); diff != "" {
+	if diff := cmp.Diff([]string{"run1.tar", "run2.tar"}, conversations(t, s, "talk")); diff != "" {
 		t.Errorf("kept:\n%s", diff)
 	}
 }
 
-func TestReapClearsSessionsOfDeadRunsAndLeavesLiveOnes(t *testing.T) {
+func TestReapSweepsOnlySessionsOfDeadRuns(t *testing.T) {
 	t.Parallel()
 	s := newState(t)
 	newSession(t, s, "dead", 1)
@@ -207,7 +207,7 @@ func TestReapClearsSessionsOfDeadRunsAndLeavesLiveOnes(t *testing.T) {
 		}
 	}
 	live, half := mustTake(t, "live", s.TakeSession), mustTake(t, "half", s.MakeSession)
-	if err := half.Close(); err != nil { // died before it wrote its session down
+	if err := half.Close(); err != nil { // died before it wrote its session
 		t.Fatal(err)
 	}
 	if err := s.SweepSessions(t.Context()); err != nil {
@@ -225,12 +225,12 @@ func TestReapClearsSessionsOfDeadRunsAndLeavesLiveOnes(t *testing.T) {
 	if diff := cmp.Diff([]string{"dead", "live"}, ids); diff != "" || err != nil {
 		t.Errorf("sessions: %v\n%s", err, diff)
 	}
-	if diff := cmp.Diff([]string{"run0.tar"}, talks(t, s, "dead")); diff != "" {
+	if diff := cmp.Diff([]string{"run0.tar"}, conversations(t, s, "dead")); diff != "" {
 		t.Errorf("kept:\n%s", diff)
 	}
 }
 
-func TestADamagedSessionHidesNoOther(t *testing.T) {
+func TestListsSessionsNextToADamagedOne(t *testing.T) {
 	t.Parallel()
 	s := newState(t)
 	newSession(t, s, "good", 1)
@@ -272,8 +272,8 @@ func mustTake(t *testing.T, id string, take func(context.Context, string) (*Sess
 	return d
 }
 
-// FuzzSession reads a session file of any content: the session is listed or
-// called damaged, and clearing up after it touches nothing that is not its own.
+// FuzzSession reads a session file of any content: the session is listed or reported as damaged, and sweeping it
+// touches no other session's files.
 func FuzzSession(f *testing.F) {
 	for _, s := range []string{
 		"", "{", `{"schema_version":"1.0","id":"s"}`, `{"schema_version":"1.0","id":"../s"}`,
@@ -301,14 +301,14 @@ func FuzzSession(f *testing.F) {
 			t.Errorf("listed %+v, %v", list, err)
 		}
 		if _, err := st.Session("s"); err == nil && list[0].Status == SessionDamaged {
-			t.Error("damaged, and it can be read")
+			t.Error("listed as damaged, but readable")
 		}
 		if err := st.SweepSessions(t.Context()); err != nil {
-			t.Logf("clear up: %v", err)
+			t.Logf("sweep: %v", err)
 		}
 		for _, path := range canaries[:2] {
 			if _, err := os.Stat(path); err != nil {
-				t.Errorf("gone: %v", err)
+				t.Errorf("removed: %v", err)
 			}
 		}
 	})

@@ -17,23 +17,21 @@ import (
 	"github.com/gofrs/flock"
 )
 
-// A run holds one slot of its state directory for as long as it lives: a locked
-// file that says how much memory its boxes may use. The kernel releases it
-// however the runner ends, so there is nothing to clear away. Slots are taken
-// and counted under one more lock, so that two runs cannot take the last of the
-// memory both.
+// A run holds one slot of its state directory for as long as it lives: a locked file with the memory its boxes may
+// use. The kernel releases it however the runner ends, so there is nothing to remove. Slots are taken and counted
+// under one more lock, so that two runs cannot both take the last of the memory.
 
 const (
 	// SlotGap is the pause between two attempts to get a slot.
 	SlotGap = 250 * time.Millisecond
-	// slotCount bounds the slots of a directory, whatever a configuration says.
+	// slotCount bounds the slots of a directory, whatever the configuration says.
 	slotCount = 10_000
 )
 
 // Slot is a place among the runs of a state directory.
 type Slot struct{ lock *flock.Flock }
 
-// Release releases the slot; a nil one was never taken.
+// Release releases the slot; a nil slot was never taken.
 func (s *Slot) Release() error {
 	if s == nil {
 		return nil
@@ -49,8 +47,8 @@ type Quota struct {
 
 func (s *State) slotsDir() string { return filepath.Join(s.dir, "slots") }
 
-// TakeSlot takes a slot for a run of so many bytes of memory. A run that is
-// alone is always let in. full says why there is none; "" with a slot.
+// TakeSlot takes a slot for a run of so many bytes of memory. A single run is always admitted. full is the reason
+// without a slot, "" with one.
 func (s *State) TakeSlot(ctx context.Context, q Quota, memory int64) (taken *Slot, full string, err error) {
 	if err := os.MkdirAll(s.slotsDir(), 0o700); err != nil {
 		return nil, "", err
@@ -67,7 +65,7 @@ func (s *State) TakeSlot(ctx context.Context, q Quota, memory int64) (taken *Slo
 	case held >= q.Runs || held >= slotCount:
 		return nil, fmt.Sprintf("%d of %d runs are active", held, q.Runs), nil
 	case held > 0 && sum+memory > q.Memory:
-		return nil, fmt.Sprintf("%s of memory asked for, and %s of %s are promised to %s",
+		return nil, fmt.Sprintf("%s of memory requested, and %s of %s are reserved for %s",
 			document.Size(memory), document.Size(sum), document.Size(q.Memory), excerpt.Plural(held, "active run")), nil
 	}
 	path := s.slotPath(free)
@@ -83,7 +81,7 @@ func (s *State) TakeSlot(ctx context.Context, q Quota, memory int64) (taken *Slo
 
 func (s *State) slotPath(n int) string { return filepath.Join(s.slotsDir(), strconv.Itoa(n)) }
 
-// countSlots counts the held slots and what they promise, and names a free one.
+// countSlots counts the held slots and the memory they reserve, and finds a free one.
 func (s *State) countSlots() (held int, memory int64, free int, err error) {
 	free = -1
 	for n := 0; ; n++ {

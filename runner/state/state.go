@@ -1,5 +1,5 @@
-// Package state is the directory where everything is kept: runs, sessions, slots
-// and the journals of steps, with the locks that say who lives.
+// Package state manages the state directory: runs, sessions, slots and the journals of steps, with the locks that show
+// which processes live.
 package state
 
 import (
@@ -19,20 +19,18 @@ import (
 	"sandboxrun/runner/document"
 )
 
-// State is the directory where everything is kept: one directory a run, the
-// pristine checkouts that runs share, and the identity of this very directory.
-// It is private to its owner. It is safe for concurrent use, by processes too.
+// State is the directory of runs: one directory for each, the pristine checkouts that they share, and the identity of
+// the directory itself. It is private to its owner. It is safe for concurrent use, also by several processes.
 type State struct {
 	dir string
 	id  string
 }
 
-// Open opens or creates a state directory. It takes away what access
-// others may have, and upgrades a directory of an earlier version. It refuses a
-// directory of another user, and one of a later version, as an *InputError.
+// Open opens or creates a state directory. It removes access by others, and upgrades a directory of an earlier
+// version. It refuses a directory of another user, and one of a later version, as an *InputError.
 func Open(dir string) (*State, error) {
 	s := &State{dir: dir}
-	format, err := s.checkFormat() // first: what a later version wrote is not touched
+	format, err := s.checkFormat() // first: the directory of a later version stays untouched
 	if err != nil {
 		return nil, err
 	}
@@ -78,8 +76,8 @@ func makePrivate(dir string) error {
 	return nil
 }
 
-// readOrMakeID reads the identity of the directory, and invents it the first time. Of
-// several who invent one at the same time, the first to link it decides.
+// readOrMakeID reads the identity of the directory, and creates it the first time. Of several processes that do so at
+// once, the first to link its file decides.
 func readOrMakeID(path string) (string, error) {
 	if id, err := readID(path); !errors.Is(err, fs.ErrNotExist) {
 		return id, err
@@ -123,14 +121,13 @@ func (s *State) workDir() string { return filepath.Join(s.dir, "work") }
 
 func (s *State) runDir(id string) string { return filepath.Join(s.runsDir(), id) }
 
-// marker is a file that exists while a run does: it makes looking for crashed
-// runs cost nothing after orderly ends.
+// marker is a file that exists while a run does: without it, finding crashed runs would need reading every run.
 func (s *State) marker(id string) string { return filepath.Join(s.activeDir(), id) }
 
 // TreesDir holds the pristine checkouts that runs share.
 func (s *State) TreesDir() string { return filepath.Join(s.dir, "bases") }
 
-// TreeDir is the place of one throwaway tree of a run.
+// TreeDir is the path of one throwaway tree of a run.
 func (s *State) TreeDir(id, role string) string {
 	return filepath.Join(s.workDir(), id, role)
 }
@@ -146,13 +143,12 @@ func (s *State) RemoveTrees(id string) error {
 // Instance is the identity of this state directory.
 func (s *State) Instance() string { return s.id }
 
-// Owner names a run to the engine. It carries the identity of the state
-// directory, as runners with different ones may share an engine.
+// Owner is the name of a run for the engine. It contains the identity of the state directory, because runners with
+// different ones may share an engine.
 func (s *State) Owner(id string) string { return s.id + "." + id }
 
-// Alive says whether what carries this owner's name is still in use. Whatever
-// is not of this state directory, and whatever cannot be found out, counts as
-// in use.
+// Alive reports whether the owner's boxes and volumes are still in use. Owners of other state directories, and cases
+// that cannot be decided, count as in use.
 func (s *State) Alive(owner string) bool {
 	id, ours := strings.CutPrefix(owner, s.id+".")
 	if !ours || !validRunID(id) {

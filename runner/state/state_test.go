@@ -42,7 +42,7 @@ func newRun(t *testing.T, s *State) *RunDir {
 	return d
 }
 
-// finish ends a run the way the runner does.
+// finish ends a run as the runner does.
 func finish(t *testing.T, d *RunDir, r *document.Result) {
 	t.Helper()
 	if err := d.Finish(r, func() error { return nil }); err != nil {
@@ -124,7 +124,7 @@ func TestStateKeepsItsIdentity(t *testing.T) {
 	}
 }
 
-func TestAliveIsWhoeverHoldsTheLock(t *testing.T) {
+func TestHoldersOfTheLockAreAlive(t *testing.T) {
 	t.Parallel()
 	s, other := newState(t), newState(t)
 	live, dead, ended, removed := newRun(t, s), newRun(t, s), newRun(t, s), newRun(t, s)
@@ -144,7 +144,7 @@ func TestAliveIsWhoeverHoldsTheLock(t *testing.T) {
 		{"of another state directory", other.Owner(dead.ID()), true},
 		{"without an id", s.Owner(""), true},
 		{"a path", s.Owner("../../etc"), true},
-		{"somebody else's label", "x", true},
+		{"a foreign label", "x", true},
 	}
 	for _, tt := range tests {
 		if got := s.Alive(tt.owner); got != tt.want {
@@ -153,8 +153,8 @@ func TestAliveIsWhoeverHoldsTheLock(t *testing.T) {
 	}
 }
 
-// The lock must go with the process, not with an orderly end.
-func TestAKilledProcessLetsGoOfItsRun(t *testing.T) {
+// The end of the process must release the lock, even without an orderly end.
+func TestKilledProcessReleasesItsRun(t *testing.T) {
 	if dir := os.Getenv("TEST_HOLD_RUN"); dir != "" {
 		s, err := Open(dir)
 		if err != nil {
@@ -170,7 +170,7 @@ func TestAKilledProcessLetsGoOfItsRun(t *testing.T) {
 	s := newState(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	cmd := exec.CommandContext(ctx, os.Args[0], "-test.run=^TestAKilledProcessLetsGoOfItsRun$")
+	cmd := exec.CommandContext(ctx, os.Args[0], "-test.run=^TestKilledProcessReleasesItsRun$")
 	cmd.Env = append(os.Environ(), "TEST_HOLD_RUN="+s.Dir())
 	out, err := cmd.StdoutPipe()
 	if err != nil {
@@ -235,7 +235,7 @@ func TestCrashedRunsAreSettledOnce(t *testing.T) {
 	}
 }
 
-func TestARunThatCannotBeSettledStaysCrashed(t *testing.T) {
+func TestUnsettledRunStaysCrashed(t *testing.T) {
 	t.Parallel()
 	s := newState(t)
 	dead := newRun(t, s)

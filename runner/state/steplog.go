@@ -17,15 +17,13 @@ import (
 	"sandboxrun/runner/document"
 )
 
-// Steps lists every step of the program at which something outside of its
-// memory comes into being or goes away.
+// Steps lists every step of the program that creates or removes something outside its memory.
 func Steps() []step.Name { return step.All() }
 
-// stepLine is one line of a run's journal of steps: the first of every process
-// that writes says who it is, others tell of one side of a step, or of a fact
-// that a later runner could not find out.
+// stepLine is one line of a run's journal of steps. The first line of every writing process identifies it; others
+// record one side of a step, or a fact that a later runner could not find out.
 type stepLine struct {
-	Mono   int64     `json:"mono"` // nanoseconds of the machine's life, sleep included
+	Mono   int64     `json:"mono"` // nanoseconds since boot, sleep included
 	Step   step.Name `json:"step,omitempty"`
 	Side   step.Side `json:"side,omitempty"`
 	About  string    `json:"about,omitempty"` // a path, a container, a commit: by step
@@ -34,8 +32,8 @@ type stepLine struct {
 	Value  string    `json:"value,omitempty"`
 
 	Instance string `json:"instance,omitempty"` // identity of the state directory
-	Boot     string `json:"boot,omitempty"`     // identity of the machine's life
-	PID      int    `json:"pid,omitempty"`      // for people; a lock tells who lives
+	Boot     string `json:"boot,omitempty"`     // identity of the boot
+	PID      int    `json:"pid,omitempty"`      // for people; the lock shows whether it lives
 }
 
 // Facts of a run in its journal of steps.
@@ -44,17 +42,15 @@ const (
 	factTree = "tree" // as captured
 )
 
-// StepLog writes the journal of steps. A line is one write, which outlives the
-// process; those before a change to the user's repository outlive the machine,
-// too. A journal that cannot be written does not stop the run: the lock, the
-// marker and the labels say what must be cleared away. A nil one writes
-// nothing. It is safe for concurrent use.
+// StepLog writes the journal of steps. A line is one write, which survives the process; lines before a change to the
+// user's repository also survive a crash of the machine. An unwritable journal does not stop the run: the lock, the
+// marker and the labels show what must be removed. A nil StepLog writes nothing. It is safe for concurrent use.
 type StepLog struct {
 	mu   sync.Mutex
 	file *os.File
 }
 
-// OpenSteps opens the journal of steps and says who writes it from here on.
+// OpenSteps opens the journal of steps and records its new writer.
 func (d *RunDir) OpenSteps() (*StepLog, error) {
 	f, err := os.OpenFile(d.stepsPath(), os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o600)
 	if err != nil {
@@ -73,12 +69,12 @@ func (l *StepLog) Watch(n step.Name, about string) func(error) {
 	}
 }
 
-// WriteBase records what the run starts from.
+// WriteBase records the commit the run starts from.
 func (l *StepLog) WriteBase(c gitdiff.Commit) {
 	l.Fact(FactBase, c.ID, c.Tree, c.Time.UTC().Format(time.RFC3339))
 }
 
-// WriteTree records what was captured.
+// WriteTree records the captured tree.
 func (l *StepLog) WriteTree(tree string) { l.Fact(factTree, tree) }
 
 // Fact records what a later runner could not find out.
@@ -100,7 +96,7 @@ func (l *StepLog) write(line stepLine, durable bool) {
 	if err != nil {
 		return
 	}
-	// The first newline ends a line that a death cut short.
+	// The first newline ends a line that the death of an earlier writer cut short.
 	if line.Instance != "" {
 		text = append([]byte("\n"), text...)
 	}
@@ -127,8 +123,7 @@ func (l *StepLog) Close() error {
 	return nil
 }
 
-// bootID names the life of this machine since it was last started; "" where
-// that cannot be told.
+// bootID identifies the current boot of this machine; "" where it is unknown.
 func bootID() string {
 	id, err := document.ReadSmall("/proc/sys/kernel/random/boot_id", 64)
 	if err != nil {
@@ -137,7 +132,7 @@ func bootID() string {
 	return strings.TrimSpace(string(id))
 }
 
-// sinceBoot is how long the machine has been up; no clock of day moves it.
+// sinceBoot is how long the machine has been up; changes of the clock do not affect it.
 func sinceBoot() time.Duration {
 	var t unix.Timespec
 	if unix.ClockGettime(unix.CLOCK_BOOTTIME, &t) != nil {

@@ -45,7 +45,7 @@ func taken(n step.Name, about string, err error) func(*StepLog) {
 	return func(l *StepLog) { l.Watch(n, about)(err) }
 }
 
-func TestALandingIsKnownAsFarAsItCame(t *testing.T) {
+func TestRecordsTheLastStepOfALanding(t *testing.T) {
 	t.Parallel()
 	s := newState(t)
 	about := aCommit + " " + aBranch
@@ -85,17 +85,17 @@ func TestFactsAndOpenRequestsSurviveATornLine(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 	if _, asked := got.asked["box"]; !asked || len(got.asked) != 1 {
-		t.Errorf("asked for %v, want the box alone", got.asked)
+		t.Errorf("pending requests %v, want only the box's", got.asked)
 	}
 	if wait := Pending([]*RunDir{d}, nil); wait <= 0 || wait > answerPatience {
 		t.Errorf("waits %s for the engine", wait)
 	}
 	if wait := Pending([]*RunDir{d}, []string{"box"}); wait > 0 {
-		t.Errorf("waits %s for what was removed", wait)
+		t.Errorf("waits %s for removed objects", wait)
 	}
 }
 
-func TestNobodyWaitsForWhatAnotherLifeOfTheMachineAskedFor(t *testing.T) {
+func TestRequestsOfAnEarlierBootAreNotAwaited(t *testing.T) {
 	t.Parallel()
 	d := newRun(t, newState(t))
 	passed(t, d, begun(sandbox.StepCreate, "box"))
@@ -112,9 +112,8 @@ func TestNobodyWaitsForWhatAnotherLifeOfTheMachineAskedFor(t *testing.T) {
 	}
 }
 
-// A run that is just about to get its directory is marked already; nobody may
-// take the mark away.
-func TestAMarkOfARunBeingMadeStays(t *testing.T) {
+// A run whose directory is just being made is marked already; its marker must stay.
+func TestMarkerOfARunBeingMadeStays(t *testing.T) {
 	t.Parallel()
 	s := newState(t)
 	const id = "01j00000000000000000000000"

@@ -16,26 +16,25 @@ import (
 	"sandboxrun/sandbox"
 )
 
-// maxSteps bounds what is read of a journal of steps, in bytes. A run writes
-// some kilobytes, and a hundred bytes more for each object it lands.
+// maxSteps bounds how much of a journal of steps is read, in bytes. A run writes some kilobytes, and a hundred bytes
+// more for each object it lands.
 const maxSteps = 64 << 20
 
-// stepRecord is what the journal of steps of a dead run tells: what may exist.
+// stepRecord is the content of a dead run's journal of steps: what may exist.
 type stepRecord struct {
 	Base    gitdiff.Commit // zero where the run had none yet
 	Tree    string         // captured; "" where none was
 	Landing LandingRecord
-	asked   map[string]time.Duration // what the engine was asked for and had not answered, and when in the life of this machine
+	asked   map[string]time.Duration // requests without an answer of the engine, by time since boot
 }
 
-// LandingRecord is a landing that was begun.
+// LandingRecord is a landing that has begun.
 type LandingRecord struct {
 	Commit, Branch string
-	Done           bool // the branch was made, by the dead run's own word
+	Done           bool // the dead run recorded that the branch was made
 }
 
-// Steps reads the journal of steps. One that is not there tells nothing; lines
-// that a death cut short are passed over.
+// Steps reads the journal of steps. A missing one is empty; lines that a death cut short are skipped.
 func (d *RunDir) Steps() (stepRecord, error) {
 	r := stepRecord{asked: map[string]time.Duration{}}
 	text, err := document.ReadSmall(d.stepsPath(), maxSteps)
@@ -59,8 +58,7 @@ func (d *RunDir) Steps() (stepRecord, error) {
 	return r, nil
 }
 
-// take adds what one line tells. A machine that was started again since has
-// forgotten every request.
+// take adds one line. After a restart of the machine, earlier requests to the engine no longer count.
 func (r *stepRecord) take(l stepLine, thisBoot bool) {
 	switch l.Fact {
 	case FactBase:

@@ -2,7 +2,7 @@ package state
 
 import "sandboxrun/internal/step"
 
-// What the directory of a run is made of and what becomes of it.
+// Steps of making and ending the directory of a run.
 var (
 	stepMake    = step.Define("run/make")
 	stepMark    = step.Define("run/mark")

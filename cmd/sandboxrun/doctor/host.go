@@ -95,7 +95,7 @@ func checkCrashed(_ context.Context, x *Examination) Finding {
 	case err != nil:
 		return Fail("", "%v", err)
 	case crashed:
-		return Caution("sandboxrun reap", "a run died and was not cleared away yet")
+		return Caution("sandboxrun reap", "a run died and has not been settled yet")
 	}
 	return Pass("none")
 }
