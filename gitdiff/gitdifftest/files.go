@@ -32,8 +32,8 @@ func TreeFiles(t testing.TB, r *Repository, tree string) map[string]string {
 	return files
 }
 
-// DiskFiles lists a directory in the same form from nothing but its bytes; an empty directory counts as a submodule.
-// It fails the test for a file with another owner, and for one that shares its inode.
+// DiskFiles lists a directory in the same form by reading the files only; an empty directory counts as a submodule. It
+// fails the test for a file with another owner, and for one that shares its inode.
 func DiskFiles(t testing.TB, root string, uid, gid int) map[string]string {
 	t.Helper()
 	files := map[string]string{}
@@ -88,13 +88,12 @@ func DiskFiles(t testing.TB, root string, uid, gid int) map[string]string {
 	return files
 }
 
-// BlobID is the id that content has as a blob.
+// BlobID is the id of content as a blob.
 func BlobID(content []byte) string {
 	return fmt.Sprintf("%x", sha1.Sum(append(fmt.Appendf(nil, "blob %d\x00", len(content)), content...)))
 }
 
-// Git runs git in dir with a clean environment and env, and returns what it printed without the spaces around. A failure ends
-// the test.
+// Git runs git in dir with a clean environment and env, and returns its trimmed output. A failure ends the test.
 func Git(t testing.TB, dir string, env []string, args ...string) string {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), "git", args...)

@@ -9,8 +9,8 @@ import (
 )
 
 // Sample makes a repository with two commits and one of everything a work tree commonly holds: directories, an
-// executable, links (one dangling, one leading out), an empty file, an LFS pointer, names with spaces, quotes and other
-// bytes, and attributes that would have git change the bytes of a file it checks out.
+// executable, links (one dangling, one pointing outside), an empty file, an LFS pointer, names with spaces, quotes and
+// other bytes, and attributes with which git would change the bytes of a file it checks out.
 func Sample(t testing.TB) *Repository {
 	t.Helper()
 	r := New(t)

@@ -1,4 +1,4 @@
-// Package gitdifftest makes git repositories for tests, with the git command, and proves that nothing changed them.
+// Package gitdifftest makes git repositories for tests, with the git command, and checks that nothing changed them.
 package gitdifftest
 
 import (
@@ -32,12 +32,12 @@ func Init(t testing.TB, dir string, args ...string) *Repository {
 	return r
 }
 
-// At wraps the repository that is in dir already.
+// At wraps an existing repository in dir.
 func At(t testing.TB, dir string) *Repository { //nolint:thelper // nothing fails here
 	return &Repository{Dir: dir, t: t}
 }
 
-// Git runs git in the repository and returns what it printed, without the last newline. A failure ends the test.
+// Git runs git in the repository and returns its output, without the last newline. A failure ends the test.
 func (r *Repository) Git(args ...string) string {
 	r.t.Helper()
 	return r.run("", args...)
@@ -58,7 +58,7 @@ func (r *Repository) run(input string, args ...string) string {
 	return strings.TrimSuffix(string(out), "\n")
 }
 
-// Env is an environment in which git finds no configuration of this machine and stamps everything with one time.
+// Env is an environment in which git finds no configuration of this machine and gives all objects the same time.
 func Env() []string {
 	return append(os.Environ(), "HOME=/nonexistent", "XDG_CONFIG_HOME=/nonexistent", "GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL=/dev/null",
 		"GIT_AUTHOR_NAME=A", "GIT_AUTHOR_EMAIL=a@example.com", "GIT_AUTHOR_DATE=1700000000 +0000",
@@ -99,8 +99,8 @@ func (r *Repository) Commit(message string) string {
 	return r.Git("rev-parse", "HEAD")
 }
 
-// Tree makes a tree object from lines as git ls-tree prints them ("mode type id<tab>name") and returns its id. Names and
-// modes are not checked, so that trees can be made which git add would refuse.
+// Tree makes a tree object from lines in the format of git ls-tree ("mode type id<tab>name") and returns its id. Names
+// and modes are not checked, so that it can make trees that git add would refuse.
 func (r *Repository) Tree(lines ...string) string {
 	r.t.Helper()
 	return r.run(strings.Join(lines, "\n")+"\n", "mktree")

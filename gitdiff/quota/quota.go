@@ -1,11 +1,10 @@
-// Package quota bounds what a directory can take with the project quotas of its
-// file system, as ext4 and XFS have them: the kernel itself refuses what is
-// beyond. Where there are none, or nobody may set them, nothing is bounded and
-// nothing is wrong: whoever asks has to watch what grows in any case.
+// Package quota bounds the size of a directory with the project quotas of its file system (ext4, XFS): the kernel
+// itself refuses writes beyond the limit. Where the file system has none, or this process may not set them, nothing is
+// bounded and no error results: callers must watch the growth in any case.
 //
-// A project is a number that a directory hands on to everything made in it
-// (https://www.kernel.org/doc/html/latest/filesystems/ext4/overview.html, xfs_quota(8)).
-// Libraries for this need cgo, which this program does without.
+// A project is a number that a directory passes on to everything made in it
+// (https://www.kernel.org/doc/html/latest/filesystems/ext4/overview.html, xfs_quota(8)). Libraries for this need cgo,
+// which this program does without.
 package quota
 
 import (
@@ -18,21 +17,20 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Growth is how much may come to what is there already; 0 is anything.
+// Growth is how much a directory may grow; 0 is without limit.
 type Growth struct {
 	Bytes int64
 	Files int64 // of any type, directories too
 }
 
-// The projects of this program. A number that somebody else uses is passed by.
+// The projects of this program. Numbers in use by others are skipped.
 const (
 	firstProject = 1 << 30
 	tries        = 16
 )
 
-// Begin makes the empty directory dir, and with it all that will come to be
-// there, a project. Where that cannot be, dir stays what it is and the error
-// says why; there is nothing to take back.
+// Begin makes the empty directory dir, and with it everything made in it later, a project. Where that is impossible,
+// dir stays unchanged and the error says why; there is nothing to undo.
 func Begin(dir string) error {
 	if os.Geteuid() != 0 {
 		return fmt.Errorf("quota: only root can set one: %w", unix.EPERM)
@@ -42,27 +40,26 @@ func Begin(dir string) error {
 		for range tries {
 			have, err := query(fd, project)
 			if errors.Is(err, unix.ESRCH) || errors.Is(err, unix.ENOSYS) || errors.Is(err, unix.ENOTTY) || errors.Is(err, unix.EOPNOTSUPP) {
-				return fmt.Errorf("quota: projects have none on this file system: %w", errors.ErrUnsupported)
+				return fmt.Errorf("quota: this file system has no project quotas: %w", errors.ErrUnsupported)
 			}
 			if err != nil {
-				return fmt.Errorf("quota: of %s: %w", dir, err)
+				return fmt.Errorf("read quota of %s: %w", dir, err)
 			}
 			if have == (blocks{Valid: have.Valid}) {
 				return enter(fd, project)
 			}
 			project++
 		}
-		return fmt.Errorf("quota: of %s: %w", dir, unix.EUSERS)
+		return fmt.Errorf("find a free project for %s: %w", dir, unix.EUSERS)
 	})
 }
 
-// Limit bounds the project dir by what it takes now and growth. A dir that is
-// no project is left alone.
+// Limit bounds the project dir to its present size and growth. A dir that is no project is left unchanged.
 func Limit(dir string, growth Growth) error {
 	return onProject(dir, func(fd int, project uint32) error {
 		have, err := query(fd, project)
 		if err != nil {
-			return fmt.Errorf("quota: of %s: %w", dir, err)
+			return fmt.Errorf("read quota of %s: %w", dir, err)
 		}
 		var most blocks
 		if growth.Bytes > 0 {
@@ -75,8 +72,8 @@ func Limit(dir string, growth Growth) error {
 	})
 }
 
-// End lifts the limit of the project dir, which is then to be removed, and says
-// whether there was one. That dir is no project, or does not exist, is no error.
+// End lifts the limit of the project dir before its removal, and reports whether there was one. A dir that is no
+// project, or does not exist, is no error.
 func End(dir string) (ended bool, err error) {
 	err = onProject(dir, func(fd int, project uint32) error {
 		ended = true
@@ -88,8 +85,7 @@ func End(dir string) (ended bool, err error) {
 	return ended, err
 }
 
-// Of says what the project dir may take at most and what it takes; false where
-// it has no limit.
+// Of returns the limit and the present size of the project dir; false where it has no limit.
 func Of(dir string) (most, now Growth, ok bool) {
 	err := onProject(dir, func(fd int, project uint32) error {
 		b, err := query(fd, project)
@@ -100,8 +96,7 @@ func Of(dir string) (most, now Growth, ok bool) {
 	return most, now, err == nil && most != Growth{}
 }
 
-// onProject opens dir and does something with it where it is a project of this
-// program's.
+// onProject opens dir and calls do where it is a project of this program.
 func onProject(dir string, do func(fd int, project uint32) error) error {
 	return onDir(dir, func(fd int) error {
 		project, err := projectOf(fd)
@@ -133,14 +128,14 @@ const (
 	inherit       = 0x200      // FS_XFLAG_PROJINHERIT
 )
 
-// projectOf is the project of an open directory, 0 for none.
+// projectOf returns the project of an open directory, 0 for none.
 func projectOf(fd int) (uint32, error) {
 	var a attributes
 	switch err := ioctl(fd, getAttributes, &a); {
 	case errors.Is(err, unix.ENOTTY), errors.Is(err, unix.EOPNOTSUPP):
 		return 0, nil
 	case err != nil:
-		return 0, fmt.Errorf("quota: ask for the project: %w", err)
+		return 0, fmt.Errorf("quota: read the project: %w", err)
 	}
 	return a.Project, nil
 }

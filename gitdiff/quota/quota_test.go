@@ -17,10 +17,10 @@ import (
 	"sandboxrun/internal/testenv"
 )
 
-// machine is Debian's user mode Linux: a kernel with quotas that is a program.
+// machine is Debian's user mode Linux: a kernel with quotas that runs as a program.
 const machine = "linux.uml"
 
-func TestTheKernelItselfBoundsTreesWhereItHasProjectQuotas(t *testing.T) {
+func TestKernelBoundsTreesWithProjectQuotas(t *testing.T) {
 	t.Parallel()
 	testenv.NeedsTime(t, "boots two kernels")
 	kernel, err := exec.LookPath(machine)
@@ -59,7 +59,7 @@ func TestTheKernelItselfBoundsTreesWhereItHasProjectQuotas(t *testing.T) {
 			run := exec.CommandContext(ctx, kernel, "mem=512M", "uml_dir="+dir, "ubd0="+disk, "rootfstype=hostfs", "rootflags=/", "ro", "init="+guest,
 				"con=null", "con0=null,fd:1", "quiet", "FS="+kind, "MODULES="+modules[0])
 			run.Env = append(os.Environ(), "TMPDIR="+dir)
-			// It is several processes, of which the first one alone would be ended.
+			// It consists of several processes; killing the first alone would leave the others.
 			run.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 			run.Cancel = func() error { return syscall.Kill(-run.Process.Pid, syscall.SIGKILL) }
 			run.WaitDelay = 10 * time.Second
@@ -72,7 +72,7 @@ func TestTheKernelItselfBoundsTreesWhereItHasProjectQuotas(t *testing.T) {
 	}
 }
 
-func TestADirectoryWithoutQuotasIsLeftAsItIs(t *testing.T) {
+func TestDirectoryWithoutQuotasIsUnchanged(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join("/dev/shm", filepath.Base(t.TempDir())+filepath.Base(t.Name())) // no tmpfs has project quotas
 	if err := os.Mkdir(dir, 0o700); err != nil {
@@ -97,7 +97,7 @@ func TestADirectoryWithoutQuotasIsLeftAsItIs(t *testing.T) {
 	}
 }
 
-func TestEndOfWhatIsNoDirectoryIsNoError(t *testing.T) {
+func TestEndIgnoresOtherFiles(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	if err := errors.Join(os.WriteFile(filepath.Join(dir, "file"), nil, 0o600), os.Symlink(dir, filepath.Join(dir, "link")), unix.Mkfifo(filepath.Join(dir, "fifo"), 0o600)); err != nil {

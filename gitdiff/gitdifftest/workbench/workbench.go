@@ -64,7 +64,7 @@ func (b *Bench) Head(t testing.TB) gitdiff.Commit {
 	return c
 }
 
-// Box is a plain copy of the commit's files, as a box would get it.
+// Box makes a plain copy of the commit's files, as for a box.
 func (b *Bench) Box(t testing.TB) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -83,7 +83,7 @@ func Open(t testing.TB, r *gitdifftest.Repository) *gitdiff.Repo {
 	return repo
 }
 
-// CloseLater closes c when the test has ended.
+// CloseLater closes c at the end of the test.
 func CloseLater(t testing.TB, c io.Closer) {
 	t.Helper()
 	t.Cleanup(func() {
@@ -125,15 +125,15 @@ func (b *Bench) StoreObjects() string {
 	return filepath.Join(b.Objects.Store().Dir(), "stores", b.Objects.Key()+".git", "objects")
 }
 
-// LendObjects lets the real git see the objects of the store.
+// LendObjects lets the real git read the objects of the store.
 func (b *Bench) LendObjects(t testing.TB) {
 	t.Helper()
 	path := filepath.Join(b.Dir, ".git/objects/info/alternates")
 	gitdifftest.Must(t, os.WriteFile(path, []byte(b.StoreObjects()+"\n"), 0o644))
 }
 
-// Applied applies a patch with the real git to an index that holds the tree from, or nothing where it is "", and returns
-// the tree it makes.
+// Applied applies a patch with the real git to an index that holds the tree from, or nothing where it is "", and
+// returns the resulting tree.
 func (b *Bench) Applied(t testing.TB, from string, patch func(io.Writer) error) string {
 	t.Helper()
 	dir := t.TempDir()

@@ -1,6 +1,5 @@
-// Guest is the first process of a small virtual machine whose kernel has
-// project quotas. It tries them on the file system of its disk and says, a line
-// each, what was as it should be ("ok …") and what was not ("FAIL …").
+// Guest is the first process of a small virtual machine whose kernel has project quotas. It tries them on the file
+// system of its disk and prints one line for each result: "ok …" or "FAIL …".
 package main
 
 import (
@@ -59,12 +58,12 @@ func prepare(kind, modules string) error {
 	return errors.Join(err, os.Setenv("HOME", "/tmp/home"), unix.Mount("/dev/ubda", "/tmp/disk", kind, 0, "prjquota"))
 }
 
-// work is what a box does: its own user, its own process.
+// work is the part of a box: its own user, its own process.
 func work(args []string) {
 	dir := args[1]
 	var err error
 	switch args[0] {
-	case "bytes": // until no more are taken
+	case "bytes": // until the kernel refuses
 		var f *os.File
 		if f, err = os.Create(filepath.Join(dir, "flood")); err == nil {
 			written, n := 0, 0
@@ -80,7 +79,7 @@ func work(args []string) {
 			err = os.Mkdir(filepath.Join(dir, fmt.Sprint("d", n)), 0o755)
 		}
 		fmt.Println(n - 1)
-	case "ordinary": // what every tool does, which quotas must not hinder
+	case "ordinary": // operations of every tool, which quotas must not hinder
 		at := func(name string) string { return filepath.Join(dir, name) }
 		err = errors.Join(os.Rename(at("README.md"), at("moved.md")), os.Link(at("sum.sh"), at("linked.sh")), os.Mkdir(at("sub"), 0o755),
 			os.Rename(at("old.txt"), at("sub/old.txt")), os.Symlink("x", at("link")), os.Rename(at("link"), at("sub/link")),

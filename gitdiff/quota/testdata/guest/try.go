@@ -58,7 +58,7 @@ git -c user.name=t -c user.email=t@localhost commit -q -m base`
 	if err := w.Close(); err != nil {
 		return err
 	}
-	if w, err = workspace.New(ctx, objects, spec); err != nil { // what it was has no trace
+	if w, err = workspace.New(ctx, objects, spec); err != nil { // the earlier tree left no trace
 		return err
 	}
 	again, now, _ := quota.Of(spec.Dir)
@@ -75,15 +75,15 @@ git -c user.name=t -c user.email=t@localhost commit -q -m base`
 		return err
 	}
 	most, now, limited := quota.Of(spec.Dir)
-	say(layout+": nothing is left of what a crash left", want(!limited && now.Files == 1, []any{most, now}))
+	say(layout+": the remains of a crash are removed", want(!limited && now.Files == 1, []any{most, now}))
 	return w.Close()
 }
 
-// grow lets the box of a workspace do what it can.
+// grow lets the box of a workspace write in every way.
 func grow(layout string, w *workspace.Workspace) error {
 	const dir = "/tmp/merged"
 	m := w.Mount()
-	// The way to a plain tree is the runner's alone: as the engine does, mount it.
+	// Only the runner can reach a plain tree: mount it, as the engine does.
 	mount := func() error { return unix.Mount(m.Dir, dir, "", unix.MS_BIND, "") }
 	if layout == "overlay" {
 		mount = func() error {
