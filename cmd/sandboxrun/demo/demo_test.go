@@ -11,7 +11,7 @@ import (
 	"sandboxrun/runner/document"
 )
 
-func TestDemoSaysWhichModelItUses(t *testing.T) {
+func TestDemoNamesItsModel(t *testing.T) {
 	t.Parallel()
 	cfg := config.Default()
 	for _, tc := range []struct {
@@ -21,7 +21,7 @@ func TestDemoSaysWhichModelItUses(t *testing.T) {
 	}{
 		{"a key is set", "sk-secret", false, "Model: REAL"},
 		{"no key", "", false, "Model: SCRIPTED (no key: "},
-		{"a key, and the script asked for", "sk-secret", true, "Model: SCRIPTED (--scripted"},
+		{"a key, and --scripted", "sk-secret", true, "Model: SCRIPTED (--scripted"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
@@ -54,6 +54,6 @@ func TestDemoRefusesADirectoryThatIsNotEmpty(t *testing.T) {
 		t.Errorf("error %v, want an input error", err)
 	}
 	if entries, err := os.ReadDir(dir); err != nil || len(entries) != 1 {
-		t.Errorf("directory was touched: %v, %v", entries, err)
+		t.Errorf("directory was changed: %v, %v", entries, err)
 	}
 }

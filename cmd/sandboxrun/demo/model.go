@@ -1,5 +1,5 @@
-// Package demo is the demo's job: the sample repository and its task, and the
-// model that does the task, a real one or one that plays by a script.
+// Package demo is the demo's task: the sample repository, the task, and the model that does it, a real one or a
+// scripted one.
 package demo
 
 import (
@@ -13,8 +13,7 @@ import (
 	"sandboxrun/runner/document"
 )
 
-// The scripted model server takes any key; the variable exists only inside of
-// this process.
+// The scripted model server accepts any key; the variable exists only inside this process.
 const (
 	key    = "no-key-needed"
 	keyEnv = "SANDBOXRUN_DEMO_KEY"
@@ -24,12 +23,12 @@ const (
 type Model struct {
 	Config config.Config       // names the model's provider
 	Getenv func(string) string // knows the provider's key
-	Says   string              // tells a person whether the model is real
+	Says   string              // for people: whether the model is real
 	Close  func()
 }
 
-// ChooseModel takes the real provider of the default agent where a key is
-// configured for it, and otherwise starts the scripted server.
+// ChooseModel uses the real provider of the default agent where a key is configured for it, and otherwise starts the
+// scripted server.
 func ChooseModel(cfg config.Config, getenv func(string) string, scripted bool) (*Model, error) {
 	a, ok := agents.Lookup(cfg.DefaultAgent)
 	if !ok {
@@ -67,6 +66,6 @@ func ChooseModel(cfg config.Config, getenv func(string) string, scripted bool) (
 		},
 		Says: fmt.Sprintf("Model: SCRIPTED (%s). The program of %s is real; a server at %s plays its model by a script.",
 			why, info.Title, server.URL()),
-		Close: func() { _ = server.Close() }, // it holds nothing that could be lost
+		Close: func() { _ = server.Close() }, // it holds no data
 	}, nil
 }

@@ -13,9 +13,8 @@ import (
 	"sandboxrun/runner/document"
 )
 
-// MakeRepository writes files into a new git repository in dir and
-// commits them. It runs git, which only the demo needs: the repository is the
-// program's own and nothing of the user's git configuration applies.
+// MakeRepository writes files into a new git repository in dir and commits them. It runs git, which only the demo
+// needs: the repository is the program's own, and the user's git configuration does not apply.
 func MakeRepository(ctx context.Context, dir string, files fs.FS) error {
 	if _, err := exec.LookPath("git"); err != nil {
 		return &document.InputError{Message: "the demo makes its sample repository with git, which is not installed", Hint: "install git"}
@@ -36,7 +35,7 @@ func MakeRepository(ctx context.Context, dir string, files fs.FS) error {
 	return nil
 }
 
-// Git runs git in the sample repository and returns what it printed.
+// Git runs git in the sample repository and returns its output.
 func Git(ctx context.Context, dir string, args ...string) (string, error) {
 	cmd := exec.CommandContext(ctx, "git", args...)
 	cmd.Dir = dir

@@ -38,7 +38,7 @@ func NewSample(ctx context.Context, dir string) (*Sample, error) {
 		return nil, fmt.Errorf("make demo directory: %w", err)
 	}
 	if len(entries) > 0 {
-		return nil, &document.InputError{Message: dir + " is not empty", Hint: "name a new directory with --dir, or none"}
+		return nil, &document.InputError{Message: dir + " is not empty", Hint: "name a new directory with --dir, or omit it"}
 	}
 	s := &Sample{dir: dir, Repo: filepath.Join(dir, "repo"), Task: filepath.Join(dir, "task.json"), Result: filepath.Join(dir, "result.json")}
 	if err := MakeRepository(ctx, s.Repo, job.Files()); err != nil {

@@ -239,7 +239,7 @@ func TestEveryAgentsRequestTimesOut(t *testing.T) {
 		if !hasCode(res, "approval_timeout") || hasCode(res, "approval_denied") || len(res.FilesChanged) != 0 {
 			t.Errorf("files %v, issues %+v", changes(res), res.Issues)
 		}
-		if !strings.Contains(shown, "no longer: nobody answered in time") {
+		if !strings.Contains(shown, "no longer needed: nobody answered in time") {
 			t.Errorf("the screen does not say so:\n%s", shown)
 		}
 		_, answered := approvalsIn(t, rig, res.RunID)

@@ -75,7 +75,7 @@ func looksAsItShould(t *testing.T, rig *rig, runtime string, remapped bool) {
 	}
 	want, ok := probe.Expected(runtime, remapped)
 	if !ok {
-		t.Fatalf("nobody has said how a box on %s should look", runtime)
+		t.Fatalf("there is no expected picture of a box on %s", runtime)
 	}
 	if diff := probe.Compare(want, got); diff != nil {
 		t.Errorf("the box differs from what is expected (- missing, + new):\n%s", strings.Join(diff, "\n"))

@@ -1,5 +1,4 @@
-// Package guest finds the program that is the main process of every box: this
-// very program, started with Command.
+// Package guest finds the program that is the main process of every box: this very program, started with Command.
 package guest
 
 import (
@@ -10,7 +9,7 @@ import (
 	"path/filepath"
 )
 
-// errNotStatic says why this program cannot be the main process of a box.
+// errNotStatic is why this program cannot be the main process of a box.
 var errNotStatic = errors.New("is linked dynamically and would not start in an arbitrary image; " +
 	"build it with CGO_ENABLED=0 (make build)")
 

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-func TestCheckStaticTellsProgramsApart(t *testing.T) {
+func TestCheckStaticAcceptsOnlyStaticPrograms(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	static, source := filepath.Join(dir, "static"), filepath.Join(dir, "main.go")

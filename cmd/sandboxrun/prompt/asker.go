@@ -1,5 +1,4 @@
-// Package prompt asks the person at the terminal: whether a tool may be called,
-// and what the agent wants to know.
+// Package prompt asks the person at the terminal whether a tool may be called, and passes on the agent's questions.
 package prompt
 
 import (
@@ -17,22 +16,21 @@ import (
 	"sandboxrun/runner/approval"
 )
 
-// maxShownInput bounds the input that is shown for a decision, in bytes. What is
-// longer cannot be read by a person and is denied.
+// maxShownInput bounds the input shown for a decision, in bytes. A longer input is unreadable for a person and is
+// denied.
 const maxShownInput = 32 << 10
 
 // terminalAsker asks the person at the terminal, one request at a time.
 type terminalAsker struct {
 	out  io.Writer
 	term render.Terminal
-	mu   *sync.Mutex // the screen: one question on it, and no progress meanwhile
+	mu   *sync.Mutex // the screen: shows one question at a time, and no progress meanwhile
 	in   *lineInput
 }
 
-// New returns an asker that writes its questions to out, which term describes,
-// and reads the answers from the terminal this program was started from, because
-// standard input may be the task. It is nil where there is no terminal. screen is
-// locked while a question stands there. The function closes what New opened.
+// New returns an asker that writes its questions to out, which term describes, and reads the answers from the terminal
+// this program was started from, because standard input may be the task. It is nil where there is no terminal. screen
+// is locked while a question is shown. The returned function closes what New opened.
 func New(out io.Writer, term render.Terminal, screen *sync.Mutex) (approval.Asker, func()) {
 	if !term.IsTTY {
 		return nil, func() {}
@@ -56,7 +54,7 @@ func (t *terminalAsker) Ask(ctx context.Context, p approval.Pending) (approval.A
 	if ctx.Err() != nil {
 		return approval.Answer{}, false
 	}
-	fmt.Fprint(t.out, "\r\x1b[K") // the line of the progress
+	fmt.Fprint(t.out, "\r\x1b[K") // erases the progress line
 	if len(p.Questions) > 0 {
 		return t.question(ctx, p)
 	}
@@ -69,7 +67,7 @@ func (t *terminalAsker) Ask(ctx context.Context, p approval.Pending) (approval.A
 	fmt.Fprintf(t.out, "  allow? y, n, or the reason why not (until %s): ", p.Deadline.Local().Format(time.TimeOnly)) //nolint:gosmopolitan // a person reads a clock of theirs
 	line, err := t.in.next(ctx)
 	if err != nil {
-		t.tellOver(ctx)
+		t.showTimeout(ctx)
 		return approval.Answer{}, false
 	}
 	switch answer := strings.TrimSpace(line); strings.ToLower(answer) {
@@ -82,8 +80,7 @@ func (t *terminalAsker) Ask(ctx context.Context, p approval.Pending) (approval.A
 	}
 }
 
-// question asks what the agent wants to know. An empty answer to any part
-// leaves the whole to the agent.
+// question passes the agent's questions on. An empty answer to any part leaves all of them to the agent.
 func (t *terminalAsker) question(ctx context.Context, p approval.Pending) (approval.Answer, bool) {
 	answers := map[string][]string{}
 	for _, q := range p.Questions {
@@ -101,7 +98,7 @@ func (t *terminalAsker) question(ctx context.Context, p approval.Pending) (appro
 		fmt.Fprint(t.out, hint)
 		line, err := t.in.next(ctx)
 		if err != nil {
-			t.tellOver(ctx)
+			t.showTimeout(ctx)
 			return approval.Answer{}, false
 		}
 		chosen := choose(q, strings.TrimSpace(line))
@@ -113,9 +110,9 @@ func (t *terminalAsker) question(ctx context.Context, p approval.Pending) (appro
 	return approval.Answer{Allow: true, Answers: answers, By: "terminal"}, true
 }
 
-func (t *terminalAsker) tellOver(ctx context.Context) {
+func (t *terminalAsker) showTimeout(ctx context.Context) {
 	if cause := context.Cause(ctx); cause != nil {
-		fmt.Fprintf(t.out, "\n  no longer: %s\n", render.Printable(cause.Error()))
+		fmt.Fprintf(t.out, "\n  no longer needed: %s\n", render.Printable(cause.Error()))
 	}
 }
 

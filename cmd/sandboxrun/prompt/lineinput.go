@@ -9,19 +9,17 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// maxAnswer bounds a line a person types, in bytes. The kernel's own bound for a
-// terminal line is 4096 (termios(3)).
+// maxAnswer bounds a typed line, in bytes. The kernel's own bound for a terminal line is 4096 (termios(3)).
 const maxAnswer = 8 << 10
 
-// lineInput reads lines of a terminal and can be told to stop waiting, which a
-// plain read of a terminal cannot.
+// lineInput reads lines of a terminal and can stop waiting, which a plain read of a terminal cannot.
 type lineInput struct {
 	tty         *os.File
 	wakeR, wake *os.File
 	rest        string // read beyond the last line
 }
 
-var errNoLine = errors.New("the terminal gives no more lines")
+var errNoLine = errors.New("the terminal has no more lines")
 
 func newLineInput(tty *os.File) (*lineInput, error) {
 	r, w, err := os.Pipe()
@@ -37,9 +35,8 @@ func (l *lineInput) close() {
 	}
 }
 
-// next returns the next line without its ending, or an error when ctx ends or
-// the terminal does. What was typed before it was called counts as typed ahead
-// and is thrown away: an answer is given after the question.
+// next returns the next line without its ending, or an error when ctx ends or the terminal does. It discards what was
+// typed before the call: an answer is given after the question.
 func (l *lineInput) next(ctx context.Context) (string, error) {
 	fd := int(l.tty.Fd())
 	if err := unix.IoctlSetInt(fd, unix.TCFLSH, unix.TCIFLUSH); err != nil {

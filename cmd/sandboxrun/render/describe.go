@@ -11,26 +11,25 @@ import (
 	"sandboxrun/runner/journal"
 )
 
-// line is an event told to a person: printable text of one line.
+// line is an event for a person to read: printable text of one line.
 type line struct {
 	text, color string
-	plainOnly   bool // a terminal shows it in another way
+	plainOnly   bool // a terminal shows it differently
 }
 
-// describe tells an event in one line; events not worth one give no text.
+// describe formats an event as one line; events not worth one give no text.
 func describe(e journal.Event) line {
-	tell, ok := tellers[e.Kind]
+	format, ok := formatters[e.Kind]
 	if !ok {
 		return line{}
 	}
-	l := tell(e)
+	l := format(e)
 	l.text = Printable(l.text)
 	return l
 }
 
-// tell makes a teller of a function that reads data of type T. Data of another
-// shape gives no text.
-func tell[T any](text func(journal.Event, T) line) func(journal.Event) line {
+// formatter makes a formatter of a function that reads data of type T. Data of another shape gives no text.
+func formatter[T any](text func(journal.Event, T) line) func(journal.Event) line {
 	return func(e journal.Event) line {
 		var data T
 		if json.Unmarshal(e.Data, &data) != nil {
@@ -40,48 +39,48 @@ func tell[T any](text func(journal.Event, T) line) func(journal.Event) line {
 	}
 }
 
-// tellers has one entry for every kind of event that gets a line.
-var tellers = map[string]func(journal.Event) line{
-	journal.EventRunStarted: tell(func(e journal.Event, d journal.RunStarted) line {
+// formatters has one entry for every kind of event that gets a line.
+var formatters = map[string]func(journal.Event) line{
+	journal.EventRunStarted: formatter(func(e journal.Event, d journal.RunStarted) line {
 		return line{text: strings.TrimSpace("run " + e.Run + " " + d.Objective), color: ColorBold}
 	}),
-	journal.EventRunEnded: tell(func(e journal.Event, d journal.RunEnded) line {
+	journal.EventRunEnded: formatter(func(e journal.Event, d journal.RunEnded) line {
 		return line{text: "run " + e.Run + " ended: " + string(d.Status), color: statusColor(string(d.Status))}
 	}),
-	journal.EventPhaseStarted: tell(func(journal.Event, journal.PhaseStarted) line {
+	journal.EventPhaseStarted: formatter(func(journal.Event, journal.PhaseStarted) line {
 		return line{text: "started", plainOnly: true}
 	}),
-	journal.EventPhaseEnded: tell(func(_ journal.Event, d journal.PhaseEnded) line {
+	journal.EventPhaseEnded: formatter(func(_ journal.Event, d journal.PhaseEnded) line {
 		if d.Error != "" {
 			return line{text: "failed after " + duration(d.DurationMS) + ": " + d.Error, color: ColorBad}
 		}
 		return line{text: "done in " + duration(d.DurationMS), color: ColorDim}
 	}),
-	journal.EventCommandOutput: tell(func(_ journal.Event, d journal.CommandOutput) line { return commandLine(d.CommandRun) }),
-	journal.EventFileChanged: tell(func(_ journal.Event, d journal.FileChanged) line {
+	journal.EventCommandOutput: formatter(func(_ journal.Event, d journal.CommandOutput) line { return commandLine(d.CommandRun) }),
+	journal.EventFileChanged: formatter(func(_ journal.Event, d journal.FileChanged) line {
 		return line{text: fmt.Sprintf("%s %s (+%d -%d)", d.ChangeType, d.Path, d.Additions, d.Deletions), color: ColorGood}
 	}),
-	journal.EventEgressDenied: tell(func(_ journal.Event, d journal.EgressDenied) line { return deniedLine(d) }),
-	journal.EventLimitReached: tell(func(_ journal.Event, d journal.LimitReached) line {
+	journal.EventEgressDenied: formatter(func(_ journal.Event, d journal.EgressDenied) line { return deniedLine(d) }),
+	journal.EventLimitReached: formatter(func(_ journal.Event, d journal.LimitReached) line {
 		return line{text: string(d.Limit) + " limit reached" + because(d.Detail), color: ColorBad}
 	}),
-	journal.EventApprovalAnswered: tell(func(_ journal.Event, d journal.ApprovalAnswered) line {
+	journal.EventApprovalAnswered: formatter(func(_ journal.Event, d journal.ApprovalAnswered) line {
 		if d.Allow {
 			return line{}
 		}
 		return line{text: "tool call denied" + because(d.Reason), color: ColorWarn}
 	}),
-	journal.EventSystemMessage: tell(func(_ journal.Event, d journal.SystemMessage) line {
+	journal.EventSystemMessage: formatter(func(_ journal.Event, d journal.SystemMessage) line {
 		return line{text: d.Text, color: ColorDim}
 	}),
-	journal.EventErrorMessage: tell(func(_ journal.Event, d agents.Message) line {
+	journal.EventErrorMessage: formatter(func(_ journal.Event, d agents.Message) line {
 		return line{text: "error: " + d.Text, color: ColorBad}
 	}),
-	string(agents.KindAssistantMessage): tell(func(_ journal.Event, d agents.Message) line {
+	string(agents.KindAssistantMessage): formatter(func(_ journal.Event, d agents.Message) line {
 		return line{text: "says: " + strings.TrimSpace(d.Text)}
 	}),
-	string(agents.KindToolCall): tell(func(_ journal.Event, d agents.ToolCall) line { return toolLine(d) }),
-	string(agents.KindToolResult): tell(func(_ journal.Event, d agents.ToolResult) line {
+	string(agents.KindToolCall): formatter(func(_ journal.Event, d agents.ToolCall) line { return toolLine(d) }),
+	string(agents.KindToolResult): formatter(func(_ journal.Event, d agents.ToolResult) line {
 		if d.Status == agents.StatusOK {
 			return line{}
 		}
@@ -89,8 +88,7 @@ var tellers = map[string]func(journal.Event) line{
 	}),
 }
 
-// commandLine tells a command that the runner ran. What an agent says of its own
-// commands is told with its tool calls.
+// commandLine describes a command that the runner ran. An agent's own commands appear with its tool calls.
 func commandLine(d document.CommandRun) line {
 	switch {
 	case d.Source != "runner":
@@ -103,8 +101,7 @@ func commandLine(d document.CommandRun) line {
 	return line{text: "$ " + d.Command + "  (" + duration(d.DurationMS) + ")", color: ColorNote}
 }
 
-// deniedLine tells a refused request; one that stands for several says for how
-// many.
+// deniedLine describes a refused request, with its count if it stands for several.
 func deniedLine(d journal.EgressDenied) line {
 	reason := d.Reason
 	what := strings.TrimSpace(d.Method + " " + d.Name)
@@ -118,8 +115,8 @@ func deniedLine(d journal.EgressDenied) line {
 	return line{text: text, color: ColorWarn}
 }
 
-// toolLine names what a tool is called on, by the input fields that the agents
-// use for it; an input without any of them is shown as it is.
+// toolLine names the subject of a tool call, by the input fields that the agents use for it; an input without any of
+// them is shown whole.
 func toolLine(d agents.ToolCall) line {
 	var in map[string]any
 	subject := string(d.Input)
@@ -144,7 +141,7 @@ func because(reason string) string {
 	return ": " + reason
 }
 
-// duration writes milliseconds the way people read them.
+// duration formats milliseconds for people.
 func duration(ms int64) string {
 	d := time.Duration(ms) * time.Millisecond
 	if d < time.Minute {

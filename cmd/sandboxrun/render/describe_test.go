@@ -19,7 +19,7 @@ func event(t *testing.T, phase, kind string, data any) journal.Event {
 	return journal.Event{Run: "R1", Phase: phase, Kind: kind, Data: raw}
 }
 
-func TestDescribeTellsEventsInOneLine(t *testing.T) {
+func TestDescribeFormatsEventsInOneLine(t *testing.T) {
 	t.Parallel()
 	zero, two := 0, 2
 	for _, tc := range []struct {
@@ -56,10 +56,10 @@ func TestDescribeTellsEventsInOneLine(t *testing.T) {
 	}
 }
 
-func TestDescribeEscapesWhatATerminalWouldObey(t *testing.T) {
+func TestDescribeEscapesTerminalControls(t *testing.T) {
 	t.Parallel()
 	for _, evil := range []string{"\x1b]52;c;aGk=\x07", "\x1b[2J", "a\rb", "\u202egnp.exe", "\u009b31m", "\u2028"} {
-		for kind := range tellers {
+		for kind := range formatters {
 			l := describe(event(t, "agent", kind, map[string]any{
 				"text": evil, "command": evil, "objective": evil, "error": evil, "path": evil, "source": "runner",
 				"status": evil, "detail": evil, "limit": evil, "tool": evil, "input": map[string]string{"command": evil}, "name": evil, "reason": evil, "address": evil, "change_type": evil, "method": evil,

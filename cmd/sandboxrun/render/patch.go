@@ -26,7 +26,7 @@ func WritePatch(w io.Writer, term Terminal, patch io.Reader) error {
 			text += "…"
 		}
 		for cut && err == nil {
-			_, cut, err = in.ReadLine() // the next round meets err again
+			_, cut, err = in.ReadLine() // the next iteration sees err again
 		}
 		fmt.Fprintln(out, term.Paint(patchColor(text), printableKeepTabs(text)))
 	}

@@ -10,12 +10,12 @@ import (
 // MaxLine bounds the text of one line, in bytes, before it is made printable.
 const MaxLine = 8 << 10
 
-// Printable makes text of strangers one line that is safe for a terminal.
+// Printable turns untrusted text into one line that is safe for a terminal.
 func Printable(s string) string {
 	return strings.ReplaceAll(printableKeepTabs(s), "\t", " ")
 }
 
-// printableKeepTabs is printable for text whose tabs are its layout.
+// printableKeepTabs is Printable for text with a layout made of tabs.
 func printableKeepTabs(s string) string {
 	if len(s) > MaxLine {
 		s = s[:MaxLine] + "…"
@@ -23,8 +23,7 @@ func printableKeepTabs(s string) string {
 	return strings.ReplaceAll(excerpt.Printable(strings.TrimRight(s, "\n")), "\n", " ⏎ ")
 }
 
-// Indented makes text of an agent safe to show, line by line, each indented. At
-// most limit bytes of it are shown.
+// Indented makes an agent's text safe to show, line by line, each indented. It shows at most limit bytes.
 func Indented(text string, limit int) string {
 	if len(text) > limit {
 		text = text[:limit]

@@ -10,23 +10,22 @@ import (
 	"sandboxrun/runner/journal"
 )
 
-// progressQueue is how many events may wait for a slow terminal. What does not
-// fit is counted, not waited for: the journal has it.
+// progressQueue is how many events may wait for a slow terminal. Further ones are counted and skipped: the journal has
+// them.
 const progressQueue = 4096
 
-// progressGrace is how long the end of a run waits for a terminal that takes
-// nothing more.
+// progressGrace is how long the end of a run waits for a blocked terminal.
 const progressGrace = 2 * time.Second
 
-// Progress shows a run on standard error while it happens: one line for what is
-// worth one, and on a terminal a last line that says which phase runs since when.
+// Progress shows a run on standard error while it happens: one line per event worth one, and on a terminal a last line
+// with the current phase and its duration.
 type Progress struct {
 	w       io.Writer
 	term    Terminal
 	queue   chan journal.Event
 	done    chan struct{}
 	skipped atomic.Int64
-	screen  *sync.Mutex // held by whoever draws on the terminal, also by a question
+	screen  *sync.Mutex // held while drawing on the terminal, also by a question
 
 	// Owned by the goroutine that draws.
 	timeline   Timeline
@@ -51,9 +50,8 @@ func (p *Progress) Event(e journal.Event) {
 	}
 }
 
-// Close draws what is left. A writer that blocks longer than progressGrace is
-// left to the end of the process, so that nobody can hold a result back by not
-// reading its progress.
+// Close draws what is left. A writer that blocks longer than progressGrace is abandoned until the process ends, so
+// that not reading the progress cannot delay a result.
 func (p *Progress) Close() {
 	close(p.queue)
 	select {
@@ -106,7 +104,7 @@ func (p *Progress) show(e journal.Event) {
 	}
 }
 
-// status draws the line of the phase under way, where it is not there already.
+// status draws the line of the current phase, unless it is shown already.
 func (p *Progress) status() {
 	text := ""
 	if p.phase != "" {
@@ -118,7 +116,7 @@ func (p *Progress) status() {
 	}
 }
 
-// erase takes the status line away, so that a line can stand in its place.
+// erase removes the status line, so that another line can take its place.
 func (p *Progress) erase() {
 	if p.shown != "" {
 		fmt.Fprint(p.w, "\r\x1b[K")

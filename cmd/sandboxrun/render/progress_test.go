@@ -10,7 +10,7 @@ import (
 	"sandboxrun/runner/journal"
 )
 
-// blockedWriter takes nothing until released.
+// blockedWriter blocks until released.
 type blockedWriter struct{ release chan struct{} }
 
 func (w blockedWriter) Write(p []byte) (int, error) {
@@ -18,7 +18,7 @@ func (w blockedWriter) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-func TestProgressNeverHoldsARunBack(t *testing.T) {
+func TestProgressNeverDelaysARun(t *testing.T) {
 	t.Parallel()
 	w := blockedWriter{release: make(chan struct{})}
 	p := ShowProgress(w, Terminal{width: 80}, new(sync.Mutex))

@@ -12,8 +12,7 @@ import (
 // maxRows bounds the entries of one section of a report; the JSON has all.
 const maxRows = 40
 
-// reportWriter writes a result for people. Every text that a box could have
-// had a hand in goes through printable.
+// reportWriter writes a result for people. Every text that a box could have influenced passes Printable.
 type reportWriter struct {
 	b    strings.Builder
 	term Terminal
@@ -36,8 +35,8 @@ func WriteReport(w io.Writer, term Terminal, r *document.Result) error {
 	return err
 }
 
-// list writes one section of an entry each, none where there are no entries.
-// omitted are those that the result counts and does not list.
+// list writes one section with an entry per row, none without entries. omitted is the number of entries that the
+// result counts but does not list.
 func list[T any](o *reportWriter, name string, entries []T, omitted int, row func(T)) {
 	if len(entries) == 0 {
 		return
@@ -64,7 +63,7 @@ func (o *reportWriter) rowf(color, format string, args ...any) {
 	fmt.Fprintf(&o.b, "  %s\n", o.term.Paint(color, text))
 }
 
-// wholef is rowf for what a person may want to copy: never cut.
+// wholef is rowf without cutting, for text that a person may want to copy.
 func (o *reportWriter) wholef(format string, args ...any) {
 	fmt.Fprintf(&o.b, "  %s\n", Printable(fmt.Sprintf(format, args...)))
 }

@@ -7,7 +7,7 @@ import (
 	"sandboxrun/runner/document"
 )
 
-func TestReportTellsEverythingOfAResult(t *testing.T) {
+func TestReportShowsEverythingOfAResult(t *testing.T) {
 	t.Parallel()
 	zero := 0
 	res := &document.Result{
@@ -45,7 +45,7 @@ func TestReportTellsEverythingOfAResult(t *testing.T) {
 	}
 }
 
-func TestReportEscapesWhatABoxMayHaveWritten(t *testing.T) {
+func TestReportEscapesUntrustedText(t *testing.T) {
 	t.Parallel()
 	evil := "x\x1b[2Jy\u202e"
 	res := &document.Result{

@@ -22,8 +22,7 @@ func Table(w io.Writer, header []string, rows [][]string) error {
 	return tw.Flush()
 }
 
-// Fit cuts printable text to n columns, with a mark where something is missing.
-// It counts runes: text wider than that wraps, which is only ugly.
+// Fit cuts printable text to n columns and marks the cut. It counts runes: wider text wraps, which is harmless.
 func Fit(s string, n int) string {
 	if n < 1 {
 		n = 1

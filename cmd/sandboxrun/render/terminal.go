@@ -1,6 +1,5 @@
-// Package render shows runs to people: events as lines, a result as a report, a
-// patch in colour, a table. Every text that a box could have had a hand in goes
-// through Printable.
+// Package render shows runs to people: events as lines, a result as a report, a patch in colour, a table. Every text
+// that a box could have influenced passes Printable.
 package render
 
 import (
@@ -11,11 +10,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// defaultWidth is assumed where a terminal does not say how wide it is.
+// defaultWidth is assumed where a terminal does not report its width.
 const defaultWidth = 80
 
-// Terminal describes the terminal behind a stream. The zero value is a stream
-// that is none.
+// Terminal describes the terminal behind a stream. The zero value is a stream without one.
 type Terminal struct {
 	IsTTY bool // whether there is a terminal
 	color bool

@@ -14,8 +14,8 @@ import (
 	"sandboxrun/runner/journal"
 )
 
-// calm fails the test when text would move a terminal, change how it shows other
-// text, or is no UTF-8. Tabs and the colours of paint are ours.
+// calm fails the test when text would move a terminal's cursor, change how it shows other text, or is not UTF-8. Tabs
+// and the colours of Paint are allowed.
 func calm(t *testing.T, text string) {
 	t.Helper()
 	for _, c := range []string{ColorGood, ColorBad, ColorWarn, ColorDim, ColorBold, ColorNote, "0"} {
@@ -30,9 +30,9 @@ func calm(t *testing.T, text string) {
 
 var hostileTexts = []string{"plain", "\x1b]0;t\x07\x1b[2J", "a\r\nb\u2028c", "\u202e\u200b", "\xff\xc0\x80", "\u009b31m", strings.Repeat("é", 9000), "\x1b[0m"}
 
-// FuzzTimeline tells any event of any kind: each is at most one line, and a calm one.
+// FuzzTimeline formats any event of any kind: each gives at most one line, safe for a terminal.
 func FuzzTimeline(f *testing.F) {
-	kinds := slices.Sorted(maps.Keys(tellers))
+	kinds := slices.Sorted(maps.Keys(formatters))
 	for i, s := range hostileTexts {
 		raw, err := json.Marshal(map[string]any{"text": s, "tool": s, "input": map[string]string{"command": s}, "path": s, "error": s, "name": s, "reason": s, "exit_code": i})
 		if err != nil {
@@ -55,7 +55,7 @@ func FuzzTimeline(f *testing.F) {
 	})
 }
 
-// FuzzReport shows a result with the same text of a stranger everywhere.
+// FuzzReport shows a result with the same untrusted text everywhere.
 func FuzzReport(f *testing.F) {
 	for _, s := range hostileTexts {
 		f.Add(s)
@@ -86,8 +86,7 @@ func FuzzReport(f *testing.F) {
 	})
 }
 
-// FuzzShownPatch shows a patch, and the input of a tool call as it is put before
-// a person who decides.
+// FuzzShownPatch shows a patch, and the input of a tool call as a person sees it before a decision.
 func FuzzShownPatch(f *testing.F) {
 	for _, s := range hostileTexts {
 		f.Add("diff --git a/x b/x\n@@ -1 +1 @@\n-" + s + "\n+" + s + "\n")
@@ -103,7 +102,7 @@ func FuzzShownPatch(f *testing.F) {
 		calm(t, shown)
 		for line := range strings.Lines(shown) {
 			if !strings.HasPrefix(line, "  ") {
-				t.Errorf("line %q stands where ours do", line)
+				t.Errorf("line %q looks like one of ours", line)
 			}
 		}
 	})

@@ -10,8 +10,8 @@ import (
 // Timeline turns a run's events into lines with the time since its first event.
 type Timeline struct{ began time.Time }
 
-// Line tells one event, with colours where the terminal has them and cut to its
-// width. It is empty for an event not worth a line.
+// Line formats one event, with colours where the terminal has them and cut to its width. It is empty for an event not
+// worth a line.
 func (t *Timeline) Line(e journal.Event, term Terminal) string {
 	if t.began.IsZero() {
 		t.began = e.Time

@@ -7,14 +7,14 @@ import (
 	"sandboxrun/cmd/sandboxrun/attack"
 )
 
-// keyHead is enough of the key to find it by and too little for anything that hides whole keys.
+// keyHead is long enough to identify the key and too short for a filter that redacts whole keys.
 const keyHead = "sk-ant-attack-the-re"
 
-// userSecret is in files of the user that git does not know.
+// userSecret is in the user's untracked files.
 const userSecret = "stray-secret-of-the-user"
 
-// Attacks lists the attacks of the self-test: one or two of each group that needs no preparation, and what a box looks like from
-// inside.
+// Attacks lists the attacks of the self-test: one or two of each group that needs no preparation, and the comparison
+// of a box with its expected picture.
 func Attacks() []attack.Attack {
 	return []attack.Attack{
 		attack.Proven(attack.Attack{
@@ -46,7 +46,7 @@ for f in /proc/sysrq-trigger /proc/sys/kernel/core_pattern /proc/sys/kernel/modp
 	[ -e $f ] && (exec 3>>$f) 2>/dev/null && echo "GOT $f open for writing"
 done
 true`).NaiveFlags("--security-opt", "systempaths=unconfined"),
-		attack.Scripted("C10", attack.Container, "change the image's programs for those that come later", `
+		attack.Scripted("C10", attack.Container, "change the image's programs for later runs", `
 for f in /usr/bin/git /bin/sh /etc/passwd /etc/ld.so.preload /etc/hosts /etc/profile /root/.bashrc /.sandboxrun/guest /usr/local/bin/git; do
 	(exec 3>>$f) 2>/dev/null && echo "GOT $f open for writing"
 done
@@ -57,7 +57,7 @@ true`),
 id -G | tr ' ' '\n' | grep -qx 0 && echo GOT group 0
 true`),
 		{
-			ID: "R01", Group: attack.Resources, Title: "fork more than it was given", Naive: attack.Naive{Host: "true"}, Breached: attack.GotBefore,
+			ID: "R01", Group: attack.Resources, Title: "fork more processes than allowed", Naive: attack.Naive{Host: "true"}, Breached: attack.GotBefore,
 			Task: func(task map[string]any) { task["box"] = map[string]any{"pids": 64} },
 			Script: `
 i=0; while [ $i -lt 200 ]; do sleep 20 & i=$((i+1)); done
@@ -68,7 +68,7 @@ sed -n 's/^ *\([^:]*\):.*/\1/p' /proc/net/dev | grep -vx lo | sed 's/^/GOT inter
 tail -n +2 /proc/net/route | grep -q . && echo GOT a route
 grep -v ' lo$' /proc/net/ipv6_route 2>/dev/null | sed 's/^/GOT route /'
 true`),
-		attack.Reaching("N03", "reach what listens on the host", `
+		attack.Reaching("N03", "reach services on the host", `
 direct() { curl -s -m 2 --noproxy '*' "$@" >/dev/null 2>&1; }
 for h in $ADDRS 172.17.0.1 192.168.65.2 127.0.0.1 host.docker.internal; do direct -m 1 "http://$h:$PORT/$ID"; done
 gw=$(awk '$2 == "00000000" {print $3}' /proc/net/route | head -1)
@@ -83,7 +83,7 @@ grep -rIsh . $HOME /tmp /run /.sandboxrun/ca-certificates.crt /etc/environment 2
 cat $ROOT/.git/config 2>/dev/null | find_in the repository
 true`),
 		{
-			ID: "S05", Group: attack.Secrets, Title: "read files of the user's that git does not know", Breached: attack.Got,
+			ID: "S05", Group: attack.Secrets, Title: "read the user's untracked files", Breached: attack.Got,
 			Host: func(_ context.Context, h *attack.Host) error {
 				for _, name := range []string{
 					filepath.Join(h.Repo, "ignored", ".env"), filepath.Join(h.Repo, ".git", "stray"), filepath.Join(h.Home, ".ssh", "id_ed25519"),

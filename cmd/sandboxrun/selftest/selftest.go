@@ -1,5 +1,4 @@
-// Package selftest attacks this machine from inside of boxes: a dozen attacks,
-// each as a task of this very program.
+// Package selftest attacks this machine from inside boxes: a dozen attacks, each as a task of this very program.
 package selftest
 
 import (
@@ -19,21 +18,20 @@ import (
 const (
 	// selfTestBound is how long all attacks of the self-test may take together.
 	selfTestBound = 3 * time.Minute
-	// sceneBound is how long one of them may take.
+	// sceneBound is how long one group of them may take.
 	sceneBound = time.Minute
-	// atOnce is how many boxes of the self-test there are at one time.
+	// atOnce is how many boxes of the self-test run at the same time.
 	atOnce = 2
 )
 
-// pictureID is the attack that only compares what a box looks like.
+// pictureID is the attack that only compares a box with its expected picture.
 const pictureID = "C15"
 
-// selfTestEnv are variables that say where the engine is.
+// selfTestEnv are variables that locate the engine.
 var selfTestEnv = []string{"PATH", "DOCKER_HOST", "DOCKER_CERT_PATH", "DOCKER_TLS_VERIFY", "XDG_RUNTIME_DIR", "SSL_CERT_FILE", "TMPDIR"}
 
-// Run makes attacks on this very machine, each as a task of this very
-// program on a repository and with a state of its own, and says which got
-// through. Nothing of the user's is touched.
+// Run makes attacks on this very machine, each as a task of this very program with a repository and a state of its
+// own, and reports which succeeded. It touches none of the user's files.
 func Run(ctx context.Context, x *doctor.Examination) []doctor.Finding {
 	lab, err := newLab(ctx, x)
 	if err != nil {
@@ -41,7 +39,7 @@ func Run(ctx context.Context, x *doctor.Examination) []doctor.Finding {
 		f.Name = "self-test"
 		return []doctor.Finding{f}
 	}
-	ctx, cancel := context.WithTimeoutCause(ctx, selfTestBound, fmt.Errorf("no end within %s", selfTestBound))
+	ctx, cancel := context.WithTimeoutCause(ctx, selfTestBound, fmt.Errorf("not finished within %s", selfTestBound))
 	defer cancel()
 	batches := attack.Batches(Attacks())
 	found := make([][]doctor.Finding, len(batches))
@@ -68,7 +66,7 @@ func Run(ctx context.Context, x *doctor.Examination) []doctor.Finding {
 	return list
 }
 
-// newLab prepares the place of the attacks, a new directory included.
+// newLab prepares the attacks' new directory.
 func newLab(ctx context.Context, x *doctor.Examination) (*attack.Lab, error) {
 	if err := errors.Join(x.ConfigErr, x.EngineErr(ctx)); err != nil {
 		return nil, err
@@ -77,7 +75,7 @@ func newLab(ctx context.Context, x *doctor.Examination) (*attack.Lab, error) {
 		return nil, err
 	}
 	if _, err := exec.LookPath("git"); err != nil {
-		return nil, fmt.Errorf("the repository to attack is made with git: %w", err)
+		return nil, fmt.Errorf("make the repository to attack with git: %w", err)
 	}
 	self, err := guest.Binary()
 	if err != nil {
@@ -96,7 +94,7 @@ func newLab(ctx context.Context, x *doctor.Examination) (*attack.Lab, error) {
 	return l, nil
 }
 
-// attackFindings says how the attacks of one box ended.
+// attackFindings reports how the attacks of one box ended.
 func attackFindings(batch []attack.Attack, outcomes []attack.Outcome, err error) []doctor.Finding {
 	var list []doctor.Finding
 	add := func(id string, f doctor.Finding) {
@@ -116,9 +114,9 @@ func attackFindings(batch []attack.Attack, outcomes []attack.Outcome, err error)
 		case o.State == attack.Skipped:
 			add(o.ID, doctor.Caution("", "%s: not made: %s", o.Title, o.Detail))
 		case o.ID == pictureID:
-			// What is there was not seen to be of use to anybody.
+			// A difference was not shown to be useful to an attacker.
 			add(o.ID, doctor.Caution("compare with the engine's and the kernel's settings: a line with + is new in boxes here, one with - is missing",
-				"%s: boxes here look different: %s", o.Title, o.Detail))
+				"%s: boxes here differ from the expected picture: %s", o.Title, o.Detail))
 		default:
 			add(o.ID, doctor.Fail("run nothing you do not trust on this engine; update it and its runtime, or use --runtime runsc",
 				"%s: got through: %s", o.Title, o.Detail))
