@@ -2,9 +2,11 @@ package e2e
 
 import (
 	"encoding/json"
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -53,7 +55,7 @@ func TestTheTableOfAttacksIsSound(t *testing.T) {
 // TestAttacks makes the attacks of the table under every runtime that is there,
 // where none may get through, and against the naive counterpart, where each must:
 // an attack that never succeeds proves nothing. Unless every case is wanted, a
-// part of the table is made, spread over its groups.
+// part of each group is made.
 func TestAttacks(t *testing.T) {
 	t.Parallel()
 	testenv.Engine(t, agentImage)
@@ -65,12 +67,11 @@ func TestAttacks(t *testing.T) {
 			testenv.Runtime(t, runtime)
 			l := lab(t, runtime)
 			batches := attack.Batches(table.All())
-			part := 2
+			part := 3
 			if runtime != "runc" {
-				part = 4
+				part = 6
 			}
-			batches = testenv.Sample(t, batches, len(batches)/part)
-			for _, batch := range batches {
+			for _, batch := range sampledAttacks(t, batches, part, func(b []attack.Attack) attack.Group { return b[0].Group }) {
 				name := batch[0].ID
 				if len(batch) > 1 {
 					name = string(batch[0].Group)
@@ -94,8 +95,7 @@ func TestAttacks(t *testing.T) {
 	t.Run("naive", func(t *testing.T) {
 		t.Parallel()
 		l := lab(t, "")
-		all := table.All()
-		for _, a := range testenv.Sample(t, all, len(all)/4) {
+		for _, a := range sampledAttacks(t, table.All(), 8, func(a attack.Attack) attack.Group { return a.Group }) {
 			t.Run(a.ID, func(t *testing.T) {
 				t.Parallel()
 				o, err := naive.Run(t.Context(), l, a)
@@ -113,6 +113,20 @@ func TestAttacks(t *testing.T) {
 			})
 		}
 	})
+}
+
+// sampledAttacks returns one of so many of each group, and at least one, where not every case is wanted.
+func sampledAttacks[T any](t *testing.T, all []T, part int, group func(T) attack.Group) []T {
+	t.Helper()
+	byGroup := map[attack.Group][]T{}
+	for _, a := range all {
+		byGroup[group(a)] = append(byGroup[group(a)], a)
+	}
+	var picked []T
+	for _, g := range slices.Sorted(maps.Keys(byGroup)) {
+		picked = append(picked, testenv.Sample(t, byGroup[g], max(1, len(byGroup[g])/part))...)
+	}
+	return picked
 }
 
 func lab(t *testing.T, runtime string) *attack.Lab {

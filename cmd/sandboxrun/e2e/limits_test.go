@@ -2,7 +2,6 @@ package e2e
 
 import (
 	"slices"
-	"strings"
 	"testing"
 	"time"
 
@@ -42,7 +41,7 @@ var hostiles = []hostile{
 	{name: "ignores signals", command: "trap '' TERM INT HUP; while :; do sleep 1; done", code: "runtime_limit", measure: "runtime_seconds", seconds: 8, everywhere: true},
 	{name: "stops itself", command: "kill -STOP $$", code: "runtime_limit", measure: "runtime_seconds", seconds: 8},
 	{name: "says nothing", command: "sleep 60", code: "runtime_limit", measure: "idle_seconds", seconds: 50, limits: map[string]any{"idle_seconds": 5}},
-	{name: "writes through to the disk", command: "while :; do dd if=/dev/zero of=f bs=4k count=1 conv=fsync 2>/dev/null; done",
+	{name: "writes through to the disk", command: "while :; do dd if=/dev/zero of=f bs=4k count=1000 oflag=sync 2>/dev/null; done",
 		code: "runtime_limit", measure: "runtime_seconds", seconds: 8},
 	{name: "fills the tree", command: "i=0; while :; do i=$((i+1)); head -c 1000000 /dev/urandom > f$i; done",
 		code: "disk_limit", measure: "tree_bytes", seconds: 60, box: map[string]any{"disk": "20m"}, everywhere: true},
@@ -54,6 +53,7 @@ var hostiles = []hostile{
 		code: "disk_limit", measure: "tree_depth", seconds: 60},
 }
 
+// In gVisor a sample has one of each limit.
 func TestHostileCommandsHitTheirLimit(t *testing.T) {
 	t.Parallel()
 	for _, h := range hostiles {
@@ -61,6 +61,9 @@ func TestHostileCommandsHitTheirLimit(t *testing.T) {
 			t.Parallel()
 			h.hit(t, "")
 		})
+		if !testenv.All() && !h.everywhere {
+			continue
+		}
 		t.Run(h.name+" in gVisor", func(t *testing.T) {
 			t.Parallel()
 			if h.ownKernel != "" {
@@ -133,46 +136,49 @@ func (h hostile) told(t *testing.T, res document.Result, o outcome) {
 	}
 }
 
+// A sample has each limit in one of the two, by turns.
 func TestLimitsHoldInSetupAndVerificationToo(t *testing.T) {
 	t.Parallel()
+	settingUp := false
 	for _, h := range hostiles {
 		if !h.everywhere {
 			continue
 		}
-		t.Run(h.name+" while setting up", func(t *testing.T) {
-			t.Parallel()
-			rig, task := h.start(t, "echo done > after.txt")
-			task["setup_commands"] = []string{h.command}
-			res, o := rig.execute(task)
-			h.told(t, res, o)
-			if res.Status == document.StatusSuccess || len(res.CommandsRun) != 1 {
-				t.Errorf("status %s, commands %+v", res.Status, res.CommandsRun)
-			}
-		})
-		t.Run(h.name+" in verification", func(t *testing.T) {
-			t.Parallel()
-			rig, task := h.start(t, "echo done > before.txt")
-			task["acceptance_criteria"] = []any{map[string]any{"command": h.command}}
-			res, o := rig.execute(task)
-			h.told(t, res, o)
-			if res.Acceptance[0].Verdict == "pass" || res.Status == document.StatusSuccess {
-				t.Errorf("status %s, acceptance %+v", res.Status, res.Acceptance)
-			}
-		})
+		settingUp = !settingUp
+		if testenv.All() || settingUp {
+			t.Run(h.name+" while setting up", func(t *testing.T) {
+				t.Parallel()
+				h.hitSetup(t)
+			})
+		}
+		if testenv.All() || !settingUp {
+			t.Run(h.name+" in verification", func(t *testing.T) {
+				t.Parallel()
+				h.hitVerification(t)
+			})
+		}
 	}
 }
 
-func TestBoxesOfARunShareWhatTheyMayPrint(t *testing.T) {
-	t.Parallel()
-	rig, repo := newRig(t), newRepo(t, sample)
-	rig.config["limits"] = map[string]any{"output": "1m"}
-	text := "head -c 700000 /dev/zero | tr '\\0' x; echo x > x"
-	task := repo.task(text)
-	task["acceptance_criteria"] = []any{map[string]any{"command": text}}
+func (h hostile) hitSetup(t *testing.T) {
+	t.Helper()
+	rig, task := h.start(t, "echo done > after.txt")
+	task["setup_commands"] = []string{h.command}
 	res, o := rig.execute(task)
-	hostile{code: "output_limit", measure: "output_bytes"}.told(t, res, o)
-	if len(res.CommandsRun) != 2 || res.CommandsRun[0].ExitCode == nil {
-		t.Errorf("commands %+v", res.CommandsRun)
+	h.told(t, res, o)
+	if res.Status == document.StatusSuccess || len(res.CommandsRun) != 1 {
+		t.Errorf("status %s, commands %+v", res.Status, res.CommandsRun)
+	}
+}
+
+func (h hostile) hitVerification(t *testing.T) {
+	t.Helper()
+	rig, task := h.start(t, "echo done > before.txt")
+	task["acceptance_criteria"] = []any{map[string]any{"command": h.command}}
+	res, o := rig.execute(task)
+	h.told(t, res, o)
+	if res.Acceptance[0].Verdict == "pass" || res.Status == document.StatusSuccess {
+		t.Errorf("status %s, acceptance %+v", res.Status, res.Acceptance)
 	}
 }
 
@@ -221,26 +227,6 @@ func TestWhatABoxMayNotHaveIsRefusedWithoutEndingIt(t *testing.T) {
 				t.Errorf("exit %d, %v\n%s\n%s", o.exit, codes(res), c.StdoutExcerpt, c.StderrExcerpt)
 			}
 		})
-	}
-}
-
-func TestABoxGetsNoMoreOfTheProcessorsThanItMayHave(t *testing.T) {
-	t.Parallel()
-	rig, repo := newRig(t), newRepo(t, sample)
-	task := repo.task(`for i in 1 2 3 4; do timeout 4 sh -c 'while :; do :; done' & done; wait; times`)
-	task["box"] = map[string]any{"cpus": 0.25}
-	res, _ := rig.execute(task)
-	lines := strings.Split(strings.TrimSpace(res.CommandsRun[0].StdoutExcerpt), "\n")
-	var used time.Duration
-	for part := range strings.FieldsSeq(lines[len(lines)-1]) { // of the children: user and system, as 0m1.5s
-		d, err := time.ParseDuration(part)
-		if err != nil {
-			t.Fatalf("times printed %q: %v", lines, err)
-		}
-		used += d
-	}
-	if used > 3*time.Second || used == 0 { // a quarter of four seconds, and a machine that is busy
-		t.Errorf("four loops of four seconds used %s of processor time with a quarter of a processor", used)
 	}
 }
 

@@ -7,9 +7,44 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"sandboxrun/runner/document"
 )
+
+func TestBoxesOfARunShareWhatTheyMayPrint(t *testing.T) {
+	t.Parallel()
+	rig, repo := newRig(t), newRepo(t, sample)
+	rig.config["limits"] = map[string]any{"output": "1m"}
+	text := "head -c 700000 /dev/zero | tr '\\0' x; echo x > x"
+	task := repo.task(text)
+	task["acceptance_criteria"] = []any{map[string]any{"command": text}}
+	res, o := rig.execute(task)
+	hostile{code: "output_limit", measure: "output_bytes"}.told(t, res, o)
+	if len(res.CommandsRun) != 2 || res.CommandsRun[0].ExitCode == nil {
+		t.Errorf("commands %+v", res.CommandsRun)
+	}
+}
+
+func TestABoxGetsNoMoreOfTheProcessorsThanItMayHave(t *testing.T) {
+	t.Parallel()
+	rig, repo := newRig(t), newRepo(t, sample)
+	task := repo.task(`for i in 1 2 3 4; do timeout 4 sh -c 'while :; do :; done' & done; wait; times`)
+	task["box"] = map[string]any{"cpus": 0.25}
+	res, _ := rig.execute(task)
+	lines := strings.Split(strings.TrimSpace(res.CommandsRun[0].StdoutExcerpt), "\n")
+	var used time.Duration
+	for part := range strings.FieldsSeq(lines[len(lines)-1]) { // of the children: user and system, as 0m1.5s
+		d, err := time.ParseDuration(part)
+		if err != nil {
+			t.Fatalf("times printed %q: %v", lines, err)
+		}
+		used += d
+	}
+	if used > 3*time.Second || used == 0 { // a quarter of four seconds, and a machine that is busy
+		t.Errorf("four loops of four seconds used %s of processor time with a quarter of a processor", used)
+	}
+}
 
 // crowded is a rig with one live run that takes all the room there is.
 func crowded(t *testing.T, limits map[string]any) (*rig, *repo, *live) {

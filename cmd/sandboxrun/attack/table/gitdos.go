@@ -37,7 +37,8 @@ func gitSpecial() []attack.Attack {
 			ID: "D05", Group: attack.GitDoS, Title: "a process that stays swaps a directory for a link to the host's files",
 			Script: `mkdir d; echo harmless > d/secret; ln -s "$OUT" s; echo ok > ok
 				setsid sh -c 'while :; do mv d x; mv s d; mv d s; mv x d; done' > /dev/null 2>&1 < /dev/null & `,
-			Naive:    attack.Naive{Host: `i=0; while [ $i -lt 800 ]; do cat d05/d/secret 2> /dev/null; i=$((i+1)); done | sort -u`},
+			// Until it has seen what it should not: how often a link is there while it looks is the machine's to say.
+			Naive:    attack.Naive{Host: `timeout 3 sh -c 'while :; do read -r x < d05/d/secret && [ "$x" != harmless ] && echo "$x" && exit; done' 2> /dev/null`},
 			Breached: followed,
 		},
 		{
