@@ -78,7 +78,12 @@ func landing() []attack.Attack {
 		{
 			ID: "L07", Group: attack.Landing, Title: "text that reads otherwise than it runs", Shares: true,
 			Script:   `printf 'if admin /* \342\200\256 } \342\201\246 if guest */ {\n' > a.c; echo x > x`,
-			Breached: turned,
+			Breached: turned("a.c"),
+		},
+		{
+			ID: "L07n", Group: attack.Landing, Title: "text that reads otherwise than it runs, where a NUL byte or UTF-16 hides it from searches of text", Shares: true,
+			Script:   `printf 'if admin /* \342\200\256 } \342\201\246 if guest */ {\n// \000\n' > a.c; printf '\377\376/\000/\000 \000\056\040x\000\n\000' > b.c; echo x > x`,
+			Breached: turned("a.c", "b.c"),
 		},
 		{
 			ID: "L08", Group: attack.Landing, Title: "objects are pruned while they land", Script: `i=0; while [ $i -lt 200 ]; do echo $i > $i; i=$((i+1)); done; echo x > x`,
@@ -179,6 +184,25 @@ func planted() []attack.Attack {
 			Naive:    naivelyWritten("notes"),
 			Breached: func(s attack.Scene) string { return written(s, "notes") },
 		},
+		{
+			ID: "L16", Group: attack.Landing, Title: "a link in the place of the branches of this program leads out of the repository", Script: `echo x > x`,
+			Host: func(_ context.Context, h *attack.Host) error {
+				return errors.Join(os.MkdirAll(h.Out, 0o755), os.Symlink(h.Out, filepath.Join(h.Repo, ".git/refs/heads/sandboxrun")))
+			},
+			Naive: attack.Naive{Host: "git add -A; git commit -q -m work; git update-ref refs/heads/sandboxrun/out HEAD"}, Alters: true,
+			Breached: func(s attack.Scene) string {
+				entries, err := os.ReadDir(s.Host.Out)
+				for _, e := range entries {
+					if text, err := os.ReadFile(filepath.Join(s.Host.Out, e.Name())); err == nil && len(strings.TrimSpace(string(text))) == 40 {
+						return "a branch was written outside of the repository: " + e.Name()
+					}
+				}
+				if err != nil {
+					return err.Error()
+				}
+				return ""
+			},
+		},
 	}
 }
 
@@ -240,10 +264,14 @@ func ledOut(s attack.Scene) string {
 	return ""
 }
 
-// turned says that turned text is not told of.
-func turned(s attack.Scene) string {
-	if !s.Has("bidi_text", s.Own("a.c")) {
-		return "the direction of text is turned and nobody says so"
+// turned asks whether files in which the direction of text is turned are reported.
+func turned(names ...string) func(attack.Scene) string {
+	return func(s attack.Scene) string {
+		for _, name := range names {
+			if !s.Has("bidi_text", s.Own(name)) {
+				return "the direction of text is turned in " + name + " and no issue says so"
+			}
+		}
+		return attack.Missing(s, "x")
 	}
-	return attack.Missing(s, "x")
 }

@@ -40,6 +40,21 @@ head -c 20 leak.txt; sleep 0.2; tail -c +21 leak.txt; echo TRIED`,
 				return ""
 			},
 		},
+		{
+			ID: "S04n", Group: attack.Secrets, Title: "have the key landed behind NUL bytes, which hide it from searches of text",
+			Repo: func(_, own string) error {
+				return attack.WriteFile(filepath.Join(own, "leak.txt"), attack.Key+"\n", 0o644)
+			},
+			Script: `(printf 'x\000\n'; cat leak.txt) > binary; perl -pe 's/(.)/$1\0/g' leak.txt > wide; perl -pe 's/^/\xff\xfe/; s/(\w|-)/$1\0/g; s/\n/\n\0/' leak.txt > utf16`,
+			Breached: func(s attack.Scene) string {
+				for _, name := range []string{"binary", "wide", "utf16"} {
+					if strings.Contains(strings.ReplaceAll(s.Landed[s.Own(name)].Content, "\x00", ""), attack.Key) {
+						return "the key is in the landed file " + name
+					}
+				}
+				return ""
+			},
+		},
 		selfTest("S05"),
 		{
 			ID: "S06", Group: attack.Secrets, Title: "read commits that are not the base", Breached: attack.Got,
