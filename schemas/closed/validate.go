@@ -38,8 +38,16 @@ func validate(all map[string]*jsonschema.Schema, name string, doc []byte) error 
 
 var (
 	openSchemas   = sync.OnceValue(func() map[string]*jsonschema.Schema { return compile(func(tree any) any { return tree }) })
-	closedSchemas = sync.OnceValue(func() map[string]*jsonschema.Schema { return compile(closeTree) })
+	closedSchemas = sync.OnceValue(func() map[string]*jsonschema.Schema { return compile(closeDocument) })
 )
+
+// closeDocument closes a schema, unless it is of a document that callers write: those are closed as they are shipped.
+func closeDocument(tree any) any {
+	if root, ok := tree.(map[string]any); ok && root["additionalProperties"] == false {
+		return tree
+	}
+	return closeTree(tree)
+}
 
 // compile panics on a schema that is not one: the schemas are part of the program.
 func compile(change func(any) any) map[string]*jsonschema.Schema {
