@@ -29,6 +29,7 @@ func TestMalformedTasksAreRefusedWithPointersBeforeAnythingIsMade(t *testing.T) 
 		"escaping path":     {with(`,"protected_paths":["../x"]`), "/protected_paths/0"},
 		"unknown check":     {with(`,"constraints":[{"kind":"no_such_check"}]`), "/constraints/0/kind"},
 		"bad check":         {with(`,"constraints":[{"kind":"max_files_changed","max":-1}]`), "/constraints/0/max"},
+		"foreign parameter": {with(`,"constraints":[{"kind":"max_files_changed","max":1,"paths":["a"]}]`), "/constraints/0/paths"},
 		"bad size":          {with(`,"box":{"memory":"4 elephants"}`), "/box/memory"},
 		"unknown agent":     {strings.Replace(with(`,"instructions":"y","agent":"nobody"`), `"command"`, `"code"`, 1), "/agent"},
 		"unknown runtime":   {with(`,"box":{"runtime":"no-such-runtime"}`), "/box/runtime"},
