@@ -70,6 +70,7 @@ func TestApplyRefusesWhatTheRunRefused(t *testing.T) {
 		"died before it was judged":    {plan: plan.Plan{Protected: []string{"x"}}, res: document.Result{Issues: []document.Issue{{Code: document.CodeRunnerLost}}}, open: []string{document.CodeRunnerLost}},
 		"died with nothing to judge":   {res: document.Result{Issues: []document.Issue{{Code: document.CodeRunnerLost}}}},
 		"died, and was only to look":   {plan: plan.Plan{Agent: &plan.Agent{ReadOnly: true}}, res: document.Result{Issues: []document.Issue{{Code: document.CodeRunnerLost}}}, open: []string{document.CodeRunnerLost}},
+		"died, with an unknown check":  {plan: plan.Plan{Constraints: []document.Constraint{{Kind: "later", Params: json.RawMessage(`{"kind":"later"}`)}}}, res: document.Result{Issues: []document.Issue{{Code: document.CodeRunnerLost}}}, open: []string{document.CodeRunnerLost}},
 		"a flaw that refuses nothing":  {res: document.Result{Status: document.StatusPartial, Issues: []document.Issue{{Code: "bidi_text"}}}},
 		"a note and a refusal, by all": {res: document.Result{Git: violated, Issues: []document.Issue{{Code: "workflow"}}}, override: []string{"all"}},
 	} {
