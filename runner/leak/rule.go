@@ -37,6 +37,7 @@ type compiled struct {
 	content *regexp.Regexp // nil for a rule about paths alone
 	path    *regexp.Regexp // nil for any
 	allow   []*allowance
+	anchor  *anchor // nil for none
 }
 
 func newRule(t ruleText) *rule {
@@ -64,6 +65,7 @@ func (t ruleText) compiled() (*compiled, error) {
 		}
 		*e.to = re
 	}
+	c.anchor = newAnchor(t.Regex, t.Keywords)
 	for _, a := range t.Allowlists {
 		allow, err := a.compiled()
 		if err != nil {

@@ -3,7 +3,6 @@ package leak
 import (
 	_ "embed" // the rules
 	"fmt"
-	"slices"
 	"strings"
 	"sync"
 
@@ -66,23 +65,49 @@ func parse(text []byte) (*Rules, error) {
 	return s, nil
 }
 
-// worthTrying lists the rules that may find something in a text, each once.
-func (s *Rules) worthTrying(text string) []*rule {
-	seen := make([]bool, len(s.byKeyword))
-	tried := map[*rule]bool{}
-	list := slices.Clip(s.always)
-	s.keywords.Walk([]byte(strings.ToLower(text)), func(_, _, n int64) bool {
-		if seen[n] {
-			return true
-		}
-		seen[n] = true
-		for _, r := range s.byKeyword[n] {
-			if !tried[r] {
-				tried[r] = true
-				list = append(list, r)
+// trial is a rule that may find something in a text.
+type trial struct {
+	rule *rule
+	at   []int // where the text has the rule's keywords
+}
+
+// worthTrying lists the rules that may find something in a text, each once. exact says that the places of the keywords
+// are known.
+func (s *Rules) worthTrying(text string) (list []*trial, exact bool) {
+	lower, exact := lowerASCII(text)
+	for _, r := range s.always {
+		list = append(list, &trial{rule: r})
+	}
+	trials := map[*rule]*trial{}
+	s.keywords.Walk(lower, func(end, n, keyword int64) bool {
+		for _, r := range s.byKeyword[keyword] {
+			t := trials[r]
+			if t == nil {
+				t = &trial{rule: r}
+				trials[r] = t
+				list = append(list, t)
 			}
+			t.at = append(t.at, int(end-n+1))
 		}
 		return true
 	})
-	return list
+	return list, exact
+}
+
+// folded are the runes outside of ASCII that stand for a letter of ASCII where case does not matter.
+const folded = "\u212a\u017f\u0130"
+
+// lowerASCII is a text with its letters in lower case. exact says that every byte is where it was, and that no rune
+// outside of ASCII may be taken for one in it.
+func lowerASCII(text string) (lower []byte, exact bool) {
+	if strings.ContainsAny(text, folded) {
+		return []byte(strings.ToLower(text)), false
+	}
+	lower = []byte(text)
+	for i, b := range lower {
+		if 'A' <= b && b <= 'Z' {
+			lower[i] = b + 'a' - 'A'
+		}
+	}
+	return lower, true
 }

@@ -81,10 +81,15 @@ func (s *Rules) Scan(ctx context.Context, path, text string) ([]Hit, error) {
 
 func (s *Rules) piece(path, text string) ([]Hit, error) {
 	var hits []Hit
-	for _, r := range s.worthTrying(text) {
+	trials, exact := s.worthTrying(text)
+	for _, trial := range trials {
+		r := trial.rule
 		c, err := r.compile()
 		if err != nil {
 			return nil, err
+		}
+		if exact && !c.anchor.mayMatch(text, trial.at) {
+			continue
 		}
 		if c.path != nil && !c.path.MatchString(path) {
 			continue
