@@ -12,6 +12,7 @@ import (
 	"sandboxrun/gitdiff"
 	"sandboxrun/gitdiff/capture"
 	"sandboxrun/gitdiff/change"
+	"sandboxrun/internal/floor"
 	"sandboxrun/runner/config"
 	"sandboxrun/runner/document"
 	"sandboxrun/runner/scan"
@@ -57,8 +58,8 @@ func (c *captured) inspect(ctx context.Context, land config.Land, report *findin
 }
 
 // writePatch writes the change to a file that must not exist, unless it holds a
-// known secret.
-func (c *captured) writePatch(ctx context.Context, path string, policy scan.Policy, report *findings) error {
+// known secret, as long as the disk has room.
+func (c *captured) writePatch(ctx context.Context, path string, disk *floor.Floor, policy scan.Policy, report *findings) error {
 	var err error
 	c.leaks, err = scan.Change(ctx, c.diff, policy)
 	c.reportLeaks(report)
@@ -69,7 +70,7 @@ func (c *captured) writePatch(ctx context.Context, path string, policy scan.Poli
 	if err != nil {
 		return fmt.Errorf("write patch: %w", err)
 	}
-	if err := errors.Join(c.diff.WritePatch(ctx, f), f.Sync(), f.Close()); err != nil {
+	if err := errors.Join(c.diff.WritePatch(ctx, disk.Writer(f)), f.Sync(), f.Close()); err != nil {
 		return fmt.Errorf("write patch: %w", err)
 	}
 	return nil
@@ -101,8 +102,9 @@ func gradeOf(l config.Land, f gitdiff.Finding) gitdiff.Grade {
 }
 
 // captureBudget bounds a capture; a file the user does not mind is not left out.
-func captureBudget(l config.Land) capture.Budget {
+func captureBudget(l config.Land, freeBytes int64) capture.Budget {
 	b := capture.DefaultBudget()
+	b.FreeBytes = freeBytes
 	b.FileBytes = max(b.FileBytes, int64(l.MaxFile))
 	b.TotalBytes = max(b.TotalBytes, b.FileBytes)
 	return b

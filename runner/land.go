@@ -37,7 +37,8 @@ func landChange(ctx context.Context, x *run) error {
 			return fmt.Errorf("land: %w", err)
 		}
 		commit, err = land.Land(ctx, x.repo, x.trees.objects, land.Landing{
-			Branch: ref, Parent: x.base, Tree: x.change.snapshot.Tree, Message: x.message(), Trailers: x.trailers(), When: x.started,
+			FreeBytes: x.trees.limits.FreeBytes,
+			Branch:    ref, Parent: x.base, Tree: x.change.snapshot.Tree, Message: x.message(), Trailers: x.trailers(), When: x.started,
 			Journal: x.record.Steps.Watch,
 		})
 		if commit != "" {

@@ -12,6 +12,7 @@ import (
 	"sandboxrun/gitdiff/capture"
 	"sandboxrun/gitdiff/change"
 	"sandboxrun/gitdiff/land"
+	"sandboxrun/internal/floor"
 	"sandboxrun/internal/step"
 	"sandboxrun/runner/document"
 	"sandboxrun/runner/journal"
@@ -199,7 +200,7 @@ func (x *lostRun) recoverChange(ctx context.Context, tree string) error {
 	}
 	land := x.r.o.Config.Land
 	if err = x.change.inspect(ctx, land, &x.report.findings); err == nil {
-		err = x.change.writePatch(ctx, patch, scan.Policy{Secrets: x.record.Secrets, Allowed: land.AllowSecrets}, &x.report.findings)
+		err = x.change.writePatch(ctx, patch, floor.New(x.r.o.State.Dir(), x.plan.Box.Limits.FreeBytes), scan.Policy{Secrets: x.record.Secrets, Allowed: land.AllowSecrets}, &x.report.findings)
 	}
 	if err != nil { // what was not searched is not shown
 		x.change.diff, x.change.snapshot = nil, nil

@@ -8,6 +8,7 @@ import (
 
 	"sandboxrun/gitdiff"
 	"sandboxrun/gitdiff/gitobj"
+	"sandboxrun/internal/floor"
 	"sandboxrun/runner/document"
 	"sandboxrun/runner/journal"
 	"sandboxrun/runner/record"
@@ -68,9 +69,10 @@ type cleanupError struct {
 func (e *cleanupError) Error() string { return fmt.Sprintf("remove %s: %v", e.what, e.err) }
 func (e *cleanupError) Unwrap() error { return e.err }
 
-// diskFull says that a disk, or a quota of one, has no room left.
+// diskFull says that a disk, or a quota of one, has no room left, or no more than it must keep.
 func diskFull(err error) bool {
-	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT)
+	low := (*floor.LowError)(nil)
+	return errors.As(err, &low) || errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT)
 }
 
 // limitCodes maps the limits of a box to issue codes.

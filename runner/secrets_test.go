@@ -128,7 +128,7 @@ func changed(t *testing.T, files map[string]string) *run {
 func TestAKnownSecretKeepsTheChangeFromLandingAndItsPatchFromBeingWritten(t *testing.T) {
 	t.Parallel()
 	x := changed(t, map[string]string{"a.txt": testSecret + "\n"})
-	if err := x.change.writePatch(t.Context(), x.record.Dir.PatchPath(), x.scanPolicy(), &x.report.findings); err != nil {
+	if err := x.change.writePatch(t.Context(), x.record.Dir.PatchPath(), nil, x.scanPolicy(), &x.report.findings); err != nil {
 		t.Fatal(err)
 	}
 	issues := x.report.sorted()

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"sandboxrun/gitdiff/change"
+	"sandboxrun/internal/floor"
 	"sandboxrun/internal/step"
 	"sandboxrun/runner/document"
 	"sandboxrun/runner/journal"
@@ -24,7 +25,7 @@ func skipSnapshot(x *run) bool { return x.trees.working == nil || x.boxes.left()
 // it any more, and records its difference from the base.
 func snapshot(ctx context.Context, x *run) error {
 	step.Before(stepSnapshot)
-	snap, err := x.trees.working.Snapshot(ctx, captureBudget(x.r.o.Config.Land))
+	snap, err := x.trees.working.Snapshot(ctx, captureBudget(x.r.o.Config.Land, x.trees.limits.FreeBytes))
 	step.After(stepSnapshot)
 	if err != nil {
 		return fmt.Errorf("capture tree: %w", err)
@@ -43,7 +44,7 @@ func snapshot(ctx context.Context, x *run) error {
 	}
 	if x.change.any() {
 		step.Before(stepPatch)
-		err := x.change.writePatch(ctx, x.record.Dir.PatchPath(), x.scanPolicy(), &x.report.findings)
+		err := x.change.writePatch(ctx, x.record.Dir.PatchPath(), floor.New(x.trees.state.Dir(), x.trees.limits.FreeBytes), x.scanPolicy(), &x.report.findings)
 		step.After(stepPatch)
 		return err
 	}

@@ -13,6 +13,7 @@ import (
 	"sandboxrun/gitdiff/gitname"
 	"sandboxrun/gitdiff/gitobj"
 	"sandboxrun/gitdiff/ignore"
+	"sandboxrun/internal/floor"
 
 	"github.com/go-git/go-git/v5/plumbing"
 	"github.com/go-git/go-git/v5/plumbing/filemode"
@@ -23,6 +24,7 @@ import (
 // Capture writes the tree found at src.root and returns it with what it could not hold.
 func Capture(ctx context.Context, src Source) (*Snapshot, error) {
 	c := &capturer{Source: src, storer: src.Objects.Storer(), blobs: src.Objects.Blobs(), snap: &Snapshot{}}
+	c.floor = floor.New(src.Objects.Store().Dir(), src.Budget.FreeBytes)
 	fd, err := unix.Open(src.Root, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
 	if err != nil {
 		return nil, fmt.Errorf("open %s: %w", src.Root, err)

@@ -62,6 +62,9 @@ func (c *capturer) subdirectory(ctx context.Context, at place) (*object.TreeEntr
 	if err != nil || len(entries) == 0 {
 		return nil, err
 	}
+	if err := c.floor.Take(0); err != nil {
+		return nil, err
+	}
 	id, err := gitobj.WriteTree(c.storer, entries, base)
 	if err != nil {
 		return nil, fmt.Errorf("directory %q: %w", at.path, err)
@@ -100,6 +103,9 @@ func (c *capturer) link(at place) (*object.TreeEntry, error) {
 		return nil, fmt.Errorf("%w: read link %q: %w", gitdiff.ErrTreeUnstable, at.path, err)
 	}
 	text = text[:n]
+	if err := c.floor.Take(int64(n)); err != nil {
+		return nil, err
+	}
 	id, err := c.blobs.Write(bytes.NewReader(text), int64(n), at.old.Hash)
 	if err != nil {
 		return nil, fmt.Errorf("link %q: %w", at.path, err)
@@ -150,6 +156,9 @@ func (c *capturer) blob(f *os.File, at place) (plumbing.Hash, error) {
 	var known plumbing.Hash
 	if at.tracked() {
 		known = at.old.Hash
+	}
+	if err := c.floor.Take(before.Size); err != nil {
+		return plumbing.ZeroHash, err
 	}
 	id, err := c.blobs.Write(f, before.Size, known)
 	if err != nil {

@@ -5,13 +5,14 @@ import (
 
 	"sandboxrun/gitdiff"
 	"sandboxrun/gitdiff/ignore"
+	"sandboxrun/internal/floor"
 
 	"github.com/go-git/go-git/v5/plumbing"
 	"github.com/go-git/go-git/v5/plumbing/object"
 	"github.com/go-git/go-git/v5/plumbing/storer"
 )
 
-// Budget bounds one capture. Every field must be positive.
+// Budget bounds one capture. Every field but FreeBytes must be positive.
 type Budget struct {
 	Files      int   // entries of all kinds inspected, directories included
 	Names      int64 // bytes of the names of all entries
@@ -20,6 +21,7 @@ type Budget struct {
 	FileBytes  int64 // bytes of one file
 	TotalBytes int64 // bytes read from all files
 	Findings   int   // findings kept; further ones are only counted
+	FreeBytes  int64 // what the disk of the new objects must keep free; 0 for no bound
 }
 
 // DefaultBudget suits repositories of some hundred thousand files and changes of a few gigabytes.
@@ -54,6 +56,7 @@ type capturer struct {
 	Source
 	storer storer.EncodedObjectStorer
 	blobs  *gitdiff.BlobWriter
+	floor  *floor.Floor // nil where the budget has none
 	snap   *Snapshot
 	dirs   int
 	named  int64                          // bytes of the names that were listed

@@ -14,6 +14,7 @@ import (
 
 	"sandboxrun/gitdiff"
 	"sandboxrun/gitdiff/gitname"
+	"sandboxrun/internal/floor"
 	"sandboxrun/internal/step"
 )
 
@@ -29,6 +30,8 @@ type Landing struct {
 	// Journal is called before and after the user's repository may change, so that a later runner can finish or undo a
 	// landing whose runner died. Nil is not called.
 	Journal step.Journal
+	// FreeBytes is what the disk of the repository must keep free while objects are written to it; 0 for no bound.
+	FreeBytes int64
 }
 
 // Land brings a tree into the user's repository: the objects it lacks, one commit, and one new branch pointing to it.
@@ -57,7 +60,7 @@ func landCommit(ctx context.Context, r *gitdiff.Repo, o *gitdiff.Objects, l Land
 	if err != nil {
 		return plumbing.ZeroHash, fmt.Errorf("write commit: %w", err)
 	}
-	set := landingSet{repo: r, storer: o.Storer(), seen: map[plumbing.Hash]bool{}}
+	set := landingSet{repo: r, storer: o.Storer(), floor: floor.New(r.CommonDir(), l.FreeBytes), seen: map[plumbing.Hash]bool{}}
 	if err := set.commit(ctx, id, 0); err != nil {
 		return plumbing.ZeroHash, fmt.Errorf("collect objects: %w", err)
 	}

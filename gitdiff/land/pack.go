@@ -114,6 +114,9 @@ func (s *landingSet) packObject(w *gitobj.PackWriter, o landed) error {
 	if err != nil {
 		return gitobj.ReadError(o.id, err)
 	}
+	if err := s.floor.Take(obj.Size()); err != nil {
+		return errors.Join(err, in.Close())
+	}
 	sum := plumbing.NewHasher(o.kind, obj.Size())
 	err = errors.Join(w.Stream(o.kind, o.id, obj.Size(), io.TeeReader(in, sum)), in.Close())
 	if err == nil && sum.Sum() != o.id {

@@ -7,6 +7,7 @@ import (
 	"sandboxrun/gitdiff"
 	"sandboxrun/gitdiff/change"
 	"sandboxrun/gitdiff/gitobj"
+	"sandboxrun/internal/floor"
 
 	"errors"
 
@@ -29,6 +30,7 @@ const maxNewCommits = 2048
 type landingSet struct {
 	repo    *gitdiff.Repo
 	storer  storer.EncodedObjectStorer
+	floor   *floor.Floor
 	missing []landed
 	seen    map[plumbing.Hash]bool
 }

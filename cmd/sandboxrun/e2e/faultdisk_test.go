@@ -2,12 +2,15 @@ package e2e
 
 import (
 	"errors"
+	"math"
 	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
+	"time"
 
 	"sandboxrun/runner/document"
 )
@@ -108,6 +111,47 @@ func TestAFullTemporaryDirectoryIsNotMissed(t *testing.T) {
 	res, o := rig.execute(repo.task("echo x > x.txt", "head -c 3000000 /dev/urandom > big"))
 	if o.exit != 0 || res.Git.Branch == "" {
 		t.Errorf("exit %d, %s, issues %+v", o.exit, res.Status, res.Issues)
+	}
+}
+
+// What a box left is stored, listed and landed only as long as the disks keep the free space that the user asked for.
+func TestTheDiskKeepsItsFreeSpaceAfterTheBox(t *testing.T) {
+	t.Parallel()
+	const mib = 1 << 20
+	rig, repo := newRig(t), newRepo(t, sample)
+	disk := smallDisk(t, "size=260m,mode=0755")
+	rig.state = filepath.Join(disk, "state")
+	rig.env = append(rig.env, "SANDBOXRUN_STATE_DIR="+rig.state)
+	if err := os.Mkdir(rig.state, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	rig.config["limits"] = map[string]any{"free_disk": "100m"}
+	least := int64(math.MaxInt64)
+	done := make(chan struct{})
+	var watch sync.WaitGroup
+	watch.Go(func() {
+		tick := time.NewTicker(5 * time.Millisecond)
+		defer tick.Stop()
+		for {
+			var s syscall.Statfs_t
+			if err := syscall.Statfs(disk, &s); err == nil {
+				least = min(least, int64(s.Bavail)*s.Bsize)
+			}
+			select {
+			case <-done:
+				return
+			case <-tick.C:
+			}
+		}
+	})
+	res, o := rig.execute(repo.task("for i in 1 2 3; do head -c 40000000 /dev/urandom > big$i; done"))
+	close(done)
+	watch.Wait()
+	if o.exit != 6 || !hasCode(res, "disk_limit") || res.Git.Branch != "" || !res.Box.Cleanup.Complete {
+		t.Errorf("exit %d, %s, issues %+v", o.exit, res.Status, res.Issues)
+	}
+	if least < 100*mib {
+		t.Errorf("the disk had only %d MiB free at one time", least/mib)
 	}
 }
 
