@@ -15,17 +15,17 @@ import (
 	"sandboxrun/runner/document"
 )
 
-// agentView is what agents list and agents show print.
+// agentView is the output of agents list and agents show.
 type agentView struct {
 	Name      string      `json:"name"`
 	Executor  string      `json:"executor"`
 	Title     string      `json:"title"`
 	Package   string      `json:"package"`
 	Version   string      `json:"version"`   // pinned: what "image build" installs
-	Providers []string    `json:"providers"` // of the configuration, the preferred first
-	Wires     []wire.Wire `json:"wires"`     // model APIs it can speak, likewise
+	Providers []string    `json:"providers"` // of the configuration, preferred first
+	Wires     []wire.Wire `json:"wires"`     // model APIs it supports, preferred first
 	Provider  string      `json:"provider"`  // the one that would be used, "" for none
-	Secrets   []string    `json:"secrets"`   // environment variables a key usually lives in
+	Secrets   []string    `json:"secrets"`   // usual environment variables of a key
 	KeySet    bool        `json:"key_set"`   // a key is configured for the provider
 	Variants  []string    `json:"variants"`
 	MCPPath   string      `json:"mcp_path"` // below HOME
@@ -60,7 +60,7 @@ func (p *program) agentsCommand() *cli.Command {
 			},
 			{
 				Name:      "setup",
-				Usage:     "say what is missing before agents can work, and how to get it",
+				Usage:     "show what agents lack before they can work, and how to get it",
 				ArgsUsage: "[AGENT…]",
 				Description: `Examples:
    sandboxrun agents setup
@@ -117,7 +117,7 @@ func (p *program) agentsShow(c *cli.Context) error {
 	return err
 }
 
-// agentsSetup tells for each agent what is missing; nothing when it is ready.
+// agentsSetup prints what each agent lacks; nothing when it is ready.
 func (p *program) agentsSetup(c *cli.Context) error {
 	cfg, err := p.config()
 	if err != nil {
@@ -140,7 +140,7 @@ func (p *program) agentsSetup(c *cli.Context) error {
 	return nil
 }
 
-// viewAgent tells whether a key is there; what it is never leaves the runner.
+// viewAgent shows whether a key is set, never the key itself.
 func (p *program) viewAgent(cfg config.Config, i agents.Info) agentView {
 	v := agentView{
 		Name: i.Name, Executor: i.Executor, Title: i.Title, Package: i.Package, Version: i.Version,

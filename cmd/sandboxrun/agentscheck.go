@@ -16,13 +16,13 @@ import (
 	"sandboxrun/runner/document"
 )
 
-// checkView is what agents check prints of one agent.
+// checkView is the output of agents check for one agent.
 type checkView struct {
 	Name     string `json:"name"`
 	Pinned   string `json:"pinned"`            // version this program installs
-	Version  string `json:"version,omitempty"` // what the program in the image says
-	Recorded bool   `json:"recorded"`          // transcripts of that version were tested against
-	Code     string `json:"code,omitempty"`    // issue code of what is wrong, "" when nothing is
+	Version  string `json:"version,omitempty"` // as the program in the image reports it
+	Recorded bool   `json:"recorded"`          // tested with transcripts of that version
+	Code     string `json:"code,omitempty"`    // issue code of the problem, "" without one
 	Problem  string `json:"problem,omitempty"`
 	Millis   int64  `json:"duration_ms"`
 }
@@ -30,11 +30,11 @@ type checkView struct {
 func (p *program) agentsCheckCommand() *cli.Command {
 	return &cli.Command{
 		Name:      "check",
-		Usage:     "shake hands with the agents' programs in the image",
+		Usage:     "start the agents' programs in the image and check their protocols",
 		ArgsUsage: "[AGENT…]",
-		Description: `Starts each agent's program in a box of its own, makes the handshake of its
-protocol, and says whether its version is one this program was tested with. No model
-is asked, no key is needed, and nothing is sent anywhere. Exits with 4 when an agent
+		Description: `Starts each agent's program in a box of its own, performs the handshake of its
+protocol, and reports whether this program was tested with its version. No model
+is called, no key is needed, and nothing is sent anywhere. Exits with 4 when an agent
 does not answer.
 
 Examples:
@@ -84,7 +84,7 @@ func (p *program) agentsCheck(c *cli.Context) error {
 	return err
 }
 
-// checkAgent probes one agent. An error means that no box can be had at all.
+// checkAgent probes one agent. An error means that no box can be opened.
 func checkAgent(ctx context.Context, r *runner.Runner, info agents.Info) (checkView, error) {
 	v := checkView{Name: info.Name, Pinned: info.Version}
 	began := time.Now()

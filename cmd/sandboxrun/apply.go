@@ -23,9 +23,9 @@ func (p *program) applyCommand() *cli.Command {
 		ArgsUsage: "RUN",
 		Description: `Writes what the run changed into the files of its repository, without staging or
 committing anything. It refuses, before touching a file, when a file it would
-change differs from the run's base, when its path passes a symbolic link or a
-git directory, and when the run's result refuses the change (git.refused); what
-else is wrong with the run is printed first. Symbolic links that lead out of the
+change differs from the run's base, when its path contains a symbolic link or a
+git directory, and when the run's result refuses the change (git.refused); other
+problems of the run are printed first. Symbolic links that point outside the
 tree are never written.
 
 Examples:
@@ -49,7 +49,7 @@ Examples:
 					fmt.Fprintf(p.stdout, "%s\n", render.Printable(f))
 				}
 				for _, f := range report.LeftOut {
-					fmt.Fprintf(p.stdout, "not written, as it leads out of the tree: %s\n", render.Printable(f))
+					fmt.Fprintf(p.stdout, "not written, because it points outside the tree: %s\n", render.Printable(f))
 				}
 				_, err = fmt.Fprintf(p.stdout, "applied run %s: %d files\n", render.Printable(report.Run), len(report.Files))
 				return err
@@ -58,7 +58,7 @@ Examples:
 	}
 }
 
-// warn prints what is wrong with a change that is about to be applied.
+// warn prints the problems of a change that is about to be applied.
 func (p *program) warn(refused []document.Refusal, issues []document.Issue) {
 	for _, r := range refused {
 		fmt.Fprintf(p.stderr, "refused by the run, and applied nevertheless: %s: %s\n", r.Code, render.Printable(r.Description))

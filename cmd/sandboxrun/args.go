@@ -7,12 +7,10 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
-// arrange finds the command that args name and moves its flags before its
-// positional arguments, because the library stops looking for flags at the
-// first positional one. Unknown flags stay flags, so that they are refused by
-// name. What follows "--" is left alone. Where help is asked for, the library
-// would take positional arguments for topics of it; they are dropped. The
-// command is nil when none matched.
+// arrange finds the command that args name and moves its flags before its positional arguments, because the library
+// stops looking for flags at the first positional one. Unknown flags stay flags, so that they are refused by name.
+// Arguments after "--" are left alone. With a help flag the library would take positional arguments for help topics;
+// they are dropped. The command is nil when none matched.
 func arrange(app *cli.App, args []string) (*cli.Command, []string) {
 	var cmd *cli.Command
 	at, cmds := 1, app.Commands

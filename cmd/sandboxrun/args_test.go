@@ -35,7 +35,7 @@ func TestArrangeMovesFlagsBeforePositionalArguments(t *testing.T) {
 	}
 }
 
-// testProgram is a program without a machine around it.
+// testProgram is a program without environment, streams or exit.
 func testProgram() *program {
 	return &program{
 		stdout: io.Discard, stderr: io.Discard,

@@ -15,14 +15,14 @@ import (
 func (p *program) demoCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "demo",
-		Usage: "let an agent mend a small sample repository, and show everything that came of it",
-		Description: `Makes a git repository with a failing test and has the default agent mend it in a
+		Usage: "let an agent fix a small sample repository, and show all results",
+		Description: `Makes a git repository with a failing test and lets the default agent fix it in a
 box. With a key for the agent's provider the model is real. Without one, an
-embedded server on loopback plays the model by a script; the agent's own program,
-the box and everything else are real, and the demo says which it is.
+embedded server on loopback acts as a scripted model; the agent's own program,
+the box and everything else are real. The demo prints which model it uses.
 
 The repository, the task and the result stay in DIR, by default a new directory
-for temporary files, for you to look at and delete.
+for temporary files, for you to inspect and delete.
 
 Exit codes are those of "execute".
 
@@ -32,7 +32,7 @@ Examples:
    sandboxrun demo --dir /tmp/sandboxrun-demo`,
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "dir", Usage: "new or empty `DIR` for the sample"},
-			&cli.BoolFlag{Name: "scripted", Usage: "use the scripted model although a key is there"},
+			&cli.BoolFlag{Name: "scripted", Usage: "use the scripted model although a key is set"},
 			&cli.StringFlag{Name: "runtime", Usage: "OCI runtime of the box, by its name in the engine"},
 			&cli.BoolFlag{Name: "quiet", Usage: "print no progress on standard error"},
 		},
@@ -70,14 +70,14 @@ func (p *program) demo(c *cli.Context) error {
 	if err := s.Keep(res); err != nil {
 		return err
 	}
-	if err := p.tellDemo(c.Context, s, res); err != nil {
+	if err := p.showDemo(c.Context, s, res); err != nil {
 		return err
 	}
 	return exitError(document.ExitCode(res, cause))
 }
 
-// tellDemo shows what came of the task and where everything is.
-func (p *program) tellDemo(ctx context.Context, s *demo.Sample, res *document.Result) error {
+// showDemo prints the result of the task and where everything is.
+func (p *program) showDemo(ctx context.Context, s *demo.Sample, res *document.Result) error {
 	fmt.Fprintln(p.stdout)
 	if err := render.WriteReport(p.stdout, render.TerminalOf(p.stdout, p.getenv), res); err != nil {
 		return err

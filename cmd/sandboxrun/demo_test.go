@@ -13,7 +13,7 @@ import (
 	"sandboxrun/runner/document"
 )
 
-func TestDemoMendsTheSampleWithTheScriptedModel(t *testing.T) {
+func TestDemoFixesTheSampleWithTheScriptedModel(t *testing.T) {
 	t.Parallel()
 	testenv.Engine(t, images.Name)
 	home := t.TempDir()

@@ -16,7 +16,7 @@ import (
 func (p *program) doctorCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "doctor",
-		Usage: "look at this machine and say what works, what to know, and what to do",
+		Usage: "check this machine and report what works, what to know, and what to do",
 		Description: `Every check ends as PASS, CAUTION (works, with something to know) or FAIL (tasks
 cannot run), with a hint where a person can do something. Keys are never printed.
 With the agent image present, doctor opens one small box to see how the engine
@@ -38,7 +38,7 @@ Examples:
    sandboxrun doctor --require-tier runsc`,
 		Flags: []cli.Flag{
 			jsonFlag, requireTierFlag,
-			&cli.BoolFlag{Name: "self-test", Usage: "attack this machine from inside of boxes, and say what held"},
+			&cli.BoolFlag{Name: "self-test", Usage: "attack this machine from inside boxes, and report what held"},
 		},
 		Action: func(c *cli.Context) error {
 			ctx, stop := p.interruptible(c.Context, nil)

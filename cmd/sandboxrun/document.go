@@ -22,17 +22,16 @@ func (p *program) document(v any) error {
 	return p.documentText(b)
 }
 
-// errorDocument writes the document that tells of err instead of a result.
+// errorDocument writes the document that reports err instead of a result.
 func (p *program) errorDocument(err error) error {
 	b, _ := document.EncodeError(err)
 	return p.documentText(p.secrets().JSON(b))
 }
 
-// documentText writes a document that ends in a newline: a copy to the output
-// file, when there is one, and one write to standard output. Both are tried. Of
-// two callers, a run that ends and a second signal, the later one does nothing.
+// documentText writes a document that ends in a newline: a copy to the output file, when there is one, and one write
+// to standard output. Both are tried. Of two callers, a run that ends and a second signal, the later one does nothing.
 //
-// The later one waits, so that the process does not end in mid-document.
+// The later one waits, so that the process does not end in the middle of the document.
 func (p *program) documentText(b []byte) error {
 	p.writing.Lock()
 	defer p.writing.Unlock()
@@ -59,8 +58,8 @@ func (p *program) documentText(b []byte) error {
 	return errors.Join(errs...)
 }
 
-// writeOutput replaces a file in one step, so that nobody sees half of it. What
-// exists and is no ordinary file (a pipe, /dev/null) is written to instead.
+// writeOutput replaces a file in one step, so that no reader sees half of it. An existing file that is not a regular
+// one (a pipe, /dev/null) is written to instead.
 func writeOutput(name string, b []byte) error {
 	fi, err := os.Stat(name)
 	if err != nil || fi.Mode().IsRegular() {

@@ -11,8 +11,8 @@ import (
 	"sandboxrun/internal/testenv"
 )
 
-// TestCommandsOnTheEngine runs the real program against the real engine. Its
-// scripts say "exec sandboxrun", which finds the static one.
+// TestCommandsOnTheEngine runs the real program against the real engine. Its scripts use "exec sandboxrun", which
+// finds the static one.
 func TestCommandsOnTheEngine(t *testing.T) {
 	t.Parallel()
 	testenv.Engine(t, images.Base)

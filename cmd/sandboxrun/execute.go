@@ -29,19 +29,19 @@ state directory: see "sandboxrun runs".
 With --events - they go to standard output, and the document is the last line.
 --output FILE gets a copy of the document.
 
-With --session the task begins a session, or goes on with one: in a new box, with
-the agent's own conversation so far and the files that the last run left. --retry
-goes back to before a run of it. One run of a session at a time.
+With --session the task begins a session, or continues one: in a new box, with
+the agent's own conversation so far and the files of the last run. --retry
+returns to the state before a run of it. A session has one run at a time.
 
 With --require-tier, or box.require_tier in the configuration or the task, a run
 whose boxes would be less isolated is refused before anything is made. The
-strictest of the three counts; the result's box.tier says what it was.
+strictest of the three counts; the result's box.tier is the actual tier.
 
 The first SIGINT, SIGTERM or SIGHUP stops the run and still gives its result; the
 second ends the program at once, with an error document.
 
 Exit codes: 0 success, 1 internal error, 2 invalid input or usage, 3 partial,
-4 failed, 5 engine not there or broken, 6 stopped by a limit, 129, 130
+4 failed, 5 engine missing or broken, 6 stopped by a limit, 129, 130
 and 143 interrupted.
 
 Examples:
@@ -78,7 +78,7 @@ func (p *program) execute(c *cli.Context) error {
 	return exitError(document.ExitCode(res, cause))
 }
 
-// execution is one run and those who watch it.
+// execution is one run and the sinks of its events.
 type execution struct {
 	p      *program
 	events string // "", a file, or "-"
@@ -89,8 +89,8 @@ type execution struct {
 	id string // of the run, once it has one
 }
 
-// run runs a plan to its result while its progress is shown and its events are
-// written. cause is the signal that stopped the run, nil when none did.
+// run runs a plan to its result; its progress is shown and its events are written meanwhile. cause is the signal that
+// stopped the run, nil when none did.
 func (e *execution) run(ctx context.Context, plan *plan.Plan) (res *document.Result, cause, err error) {
 	r, done, err := e.with()
 	if err != nil {
@@ -148,19 +148,19 @@ func (e *execution) runID() string {
 	return e.id
 }
 
-// abandon removes the boxes of a run that nobody waits for any more, and writes
-// a document that says so. The run itself is settled by the next reap.
+// abandon removes the boxes of a run that the process no longer waits for, and writes a document that says so. The
+// next reap settles the run itself.
 func (e *execution) abandon(ctx context.Context, why error) {
 	id := e.runID()
 	if id != "" {
-		why = fmt.Errorf("run %s was given up: %w", id, why)
+		why = fmt.Errorf("run %s was abandoned: %w", id, why)
 	}
 	if id != "" {
 		if err := e.p.removeBoxesWithin(ctx, id, hardStopBound-2*time.Second); err != nil {
 			e.p.notef("boxes of run %s may be left: %v; run \"sandboxrun reap\"", id, err)
 		}
 	}
-	// Last, as events of the run may share its stream.
+	// Last, because events of the run may share its stream.
 	if err := e.p.errorDocument(why); err != nil {
 		e.p.notef("%v", err)
 	}

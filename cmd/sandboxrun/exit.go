@@ -15,14 +15,13 @@ import (
 	"sandboxrun/runner/document"
 )
 
-// exitError is an error that only carries an exit code: everything there is to
-// say has been said.
+// exitError is an error that only carries an exit code: everything else has been reported.
 type exitError int
 
 func (e exitError) Error() string { return fmt.Sprintf("exit status %d", int(e)) }
 
-// usageFailed turns an error of the flag parser into one of ours, instead of
-// the library's own text on standard output.
+// usageFailed turns an error of the flag parser into one of ours, so that the library does not print its own text on
+// standard output.
 func usageFailed(c *cli.Context, err error, _ bool) error {
 	name := c.Command.HelpName
 	if name == "" {
@@ -31,8 +30,7 @@ func usageFailed(c *cli.Context, err error, _ bool) error {
 	return &document.InputError{Message: err.Error(), Hint: fmt.Sprintf("see \"%s --help\"", name)}
 }
 
-// report says what err is, on standard output as a document where the command
-// promises one, and returns the exit code.
+// report reports err, on standard output as a document where the command promises one, and returns the exit code.
 func (p *program) report(err error) int {
 	var status exitError
 	switch {
@@ -50,7 +48,7 @@ func (p *program) report(err error) int {
 	return document.ErrorExitCode(err)
 }
 
-// explain tells a person what went wrong and what to do about it.
+// explain prints for a person what went wrong and what to do about it.
 func (p *program) explain(err error) {
 	text, _ := document.EncodeError(err)
 	var doc struct {
@@ -75,25 +73,23 @@ func (p *program) explain(err error) {
 
 // notef writes one line about this program itself to standard error.
 func (p *program) notef(format string, args ...any) {
-	// Nobody is left to tell when standard error is gone.
+	// Without standard error there is nowhere to report a failure.
 	_, _ = fmt.Fprintf(p.stderr, "sandboxrun: %s\n", render.Printable(p.secrets().String(fmt.Sprintf(format, args...))))
 }
 
-// hidden is what this program must not show, found out when something is first
-// said.
+// hidden is what this program must not show, read at the first output.
 type hidden struct {
 	once  sync.Once
 	known *redact.Redactor
 }
 
-// secrets knows the keys of this host. Results and events come without secrets;
-// this is for what the program says itself, errors above all: they quote what
-// they complain of.
+// secrets knows the keys of this host. Results and events come without secrets; this is for the program's own
+// messages, above all errors, which quote their causes.
 func (p *program) secrets() *redact.Redactor {
 	p.hidden.once.Do(func() {
 		cfg, err := p.config()
 		if err != nil {
-			cfg = config.Default() // its own error may be what is to be said
+			cfg = config.Default() // the message may be the error of the configuration itself
 		}
 		p.hidden.known = config.HostSecrets(cfg, p.getenv)
 	})

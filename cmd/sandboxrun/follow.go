@@ -13,11 +13,11 @@ import (
 	"sandboxrun/runner/journal"
 )
 
-// errRunOver ends a follower when the run has written its last event.
+// errRunOver ends a follower after the run's last event.
 var errRunOver = errors.New("run is over")
 
-// follower copies a run's journal to a stream while it grows. It reads the
-// file, so a slow reader of the stream holds up nobody and misses nothing.
+// follower copies a run's journal to a stream while it grows. It reads the file, so a slow reader of the stream delays
+// nothing and misses nothing.
 type follower struct {
 	p    *program
 	w    io.Writer
@@ -47,7 +47,7 @@ func (p *program) followInto(ctx context.Context, name string) (*follower, error
 	return f, nil
 }
 
-// Event starts the copy at the first event: from then on there is a journal.
+// Event starts the copy at the first event: then the journal exists.
 func (f *follower) Event(e journal.Event) {
 	f.once.Do(func() {
 		f.id = e.Run
@@ -55,7 +55,7 @@ func (f *follower) Event(e journal.Event) {
 	})
 }
 
-// Close copies what is left, now that nothing more comes.
+// Close copies the rest of the finished journal.
 func (f *follower) Close() {
 	f.stop(errRunOver)
 	f.wg.Wait()

@@ -22,16 +22,14 @@ func (p *program) guestCommand() *cli.Command {
 	}
 }
 
-// lookBound is how long a box may look at itself. What it has not seen by then
-// it says it has not.
+// lookBound is how long the inspection of a box may take. It reports what it has not reached by then.
 const lookBound = 60 * time.Second
 
-// lookCommand is run inside of boxes: it says what an attacker there has to
-// work with.
+// lookCommand runs inside boxes: it reports what an attacker there could use.
 func (p *program) lookCommand() *cli.Command {
 	return &cli.Command{
 		Name:   "look",
-		Usage:  "look at a box from inside and print what is there as JSON (run by doctor and the tests in a box)",
+		Usage:  "inspect a box from inside and print the result as JSON (run by doctor and the tests in a box)",
 		Hidden: true,
 		Flags: []cli.Flag{
 			&cli.BoolFlag{Name: "child", Usage: "describe this process only"},

@@ -20,7 +20,7 @@ var notRun = map[string]string{
 	"sandboxrun image build":                               "may take minutes",
 	"sandboxrun image build claude codex":                  "may take minutes",
 	"sandboxrun image build --force":                       "takes minutes",
-	"sandboxrun execute --session fix-login task.json":     "needs a task with an agent to mean anything",
+	"sandboxrun execute --session fix-login task.json":     "needs a task with an agent",
 	"sandboxrun sessions show SESSION":                     "needs a session, and so an agent",
 	"sandboxrun sessions show --json SESSION":              "needs a session, and so an agent",
 	"sandboxrun sessions rm SESSION":                       "needs a session, and so an agent",
@@ -31,11 +31,10 @@ var notRun = map[string]string{
 	"sandboxrun doctor --json":                             "its exit code depends on the machine",
 	"sandboxrun doctor --self-test":                        "its exit code depends on the machine",
 	"sandboxrun doctor --require-tier runsc":               "its exit code depends on the machine",
-	"sandboxrun plan --agent claude --land none task.json": "needs a task with an agent to mean anything",
+	"sandboxrun plan --agent claude --land none task.json": "needs a task with an agent",
 }
 
-// examples lists every example of every help text, "runs rm" at the end because
-// it takes away what others look at.
+// examples lists every example of every help text, "runs rm" at the end because it removes what others read.
 func examples(t *testing.T) []string {
 	t.Helper()
 	var list, last []string

@@ -44,7 +44,7 @@ func (p *program) imageList(c *cli.Context) error {
 		return err
 	}
 	for n := range list {
-		// Older engines call an image that has lost its name so.
+		// Older engines give an image without a name this one.
 		list[n].Tags = slices.DeleteFunc(list[n].Tags, func(tag string) bool { return tag == "<none>:<none>" })
 	}
 	if c.Bool(jsonFlag.Name) {
@@ -64,19 +64,18 @@ func (p *program) imageList(c *cli.Context) error {
 	return render.Table(p.stdout, []string{"IMAGE", "ID", "AGENTS", "SIZE", "CREATED"}, rows)
 }
 
-// shortID is the form of an id that people compare.
+// shortID is the short form of an id, for people.
 func shortID(id string) string {
 	id = strings.TrimPrefix(id, "sha256:")
 	return id[:min(len(id), 12)]
 }
 
-// agentsIn lists what an image says it holds, as name@version by name, agents
-// that this program does not know included.
+// agentsIn lists the agents of an image according to its labels, as name@version by name, unknown agents included.
 func agentsIn(i sandbox.ImageInfo) string {
 	return render.Printable(strings.Join(images.AgentsIn(i.Labels), " "))
 }
 
-// imageAgents says of agents what the image needs to know.
+// imageAgents describes agents for the image.
 func imageAgents(chosen []agents.Info) []images.Agent {
 	var list []images.Agent
 	for _, a := range chosen {

@@ -16,8 +16,7 @@ import (
 	"sandboxrun/sandbox"
 )
 
-// stagesOf returns the lines between FROM and FROM of every agent's stage, by
-// the agent's name.
+// stagesOf returns the text of every agent's stage by the agent's name.
 func stagesOf(t *testing.T, chosen []agents.Info) map[string]string {
 	t.Helper()
 	b := images.Build{Agents: imageAgents(chosen)}
@@ -101,7 +100,7 @@ func TestImageBuildPrintsTheDockerfileOfTheChosenAgents(t *testing.T) {
 	}
 }
 
-func TestAgentsInListsWhatTheImageSays(t *testing.T) {
+func TestAgentsInListsTheImagesLabels(t *testing.T) {
 	t.Parallel()
 	got := agentsIn(sandbox.ImageInfo{Labels: map[string]string{
 		images.AgentLabel + "zeta": "2", images.AgentLabel + "alpha": "1\n\x1b[31m", images.InputsLabel: "digest", "other": "x",
@@ -139,12 +138,12 @@ func TestEveryAgentOfTheImageStartsInAHardenedBox(t *testing.T) {
 			if got := inHardenedBox(t, program+" --version"); !strings.Contains(got, version) {
 				t.Errorf("%s --version says %q, the label %s", program, got, version)
 			}
-			// A script that starts a native program, or another script that npm
-			// linked, stands between the agent and its signals.
+			// A script that starts a native program, or another script that npm linked, comes between the agent and
+			// its signals.
 			start := inHardenedBox(t, `head -c 19 "$(command -v `+program+`)"`)
 			native := inHardenedBox(t, `find /opt/agents/`+name+` -type f -perm -u+x -size +20M 2>/dev/null || true`)
 			if !strings.HasPrefix(start, "\x7fELF") && (start != "#!/usr/bin/env node" || native != "") {
-				t.Errorf("%s begins with %q, and the native programs beside it are %q", program, start, native)
+				t.Errorf("%s begins with %q, and the native programs next to it are %q", program, start, native)
 			}
 			if hops := inHardenedBox(t, `readlink "$(readlink "$(command -v `+program+`)")" || true`); hops != "" {
 				t.Errorf("%s is a link to a link to %s", program, hops)
@@ -153,8 +152,8 @@ func TestEveryAgentOfTheImageStartsInAHardenedBox(t *testing.T) {
 	}
 }
 
-// inHardenedBox runs a shell script in the agent image, hardened as a box is.
-// HOME has room for what an agent unpacks when it is not told where that is.
+// inHardenedBox runs a shell script in the agent image, hardened as a box is. HOME has room for what an agent unpacks
+// there by default.
 func inHardenedBox(t *testing.T, script string) string {
 	t.Helper()
 	tmpfs := ":uid=10001,gid=10001,size=512m"

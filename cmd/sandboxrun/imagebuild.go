@@ -24,12 +24,12 @@ func (p *program) imageBuildCommand() *cli.Command {
 		Usage:     "build the image that agents run in",
 		ArgsUsage: "[AGENT…]",
 		Description: `Builds ` + images.Name + ` with the named agents and no others, all of them by
-default, at the versions this program was tested with. The base image must be there
-already. The host's CA bundle (SSL_CERT_FILE, or the system's) goes in, and so do the
-proxies and the npm registry of the environment. An image made from the same inputs
-is not built again, and of one with a newer agent only that agent is installed again.
+default, at the versions this program was tested with. The base image must exist
+already. The image receives the host's CA bundle (SSL_CERT_FILE, or the system's), and the
+proxies and the npm registry of the environment apply. An image of the same inputs
+is not built again; for a newer agent only that agent is installed again.
 
---print prints the Dockerfile that would be sent to the engine, and builds nothing.
+--print prints the Dockerfile for the engine, and builds nothing.
 It needs no engine; the context has one more file, ca.pem, which may be empty.
 
 Examples:
@@ -38,7 +38,7 @@ Examples:
    sandboxrun image build --print claude
    sandboxrun image build --force`,
 		Flags: []cli.Flag{
-			&cli.BoolFlag{Name: "force", Usage: "build although an image of the same inputs is there"},
+			&cli.BoolFlag{Name: "force", Usage: "build although an image of the same inputs exists"},
 			&cli.BoolFlag{Name: "print", Usage: "print the Dockerfile and build nothing"},
 			&cli.StringFlag{Name: "base", Value: images.Base, Usage: "image to start from"},
 			&cli.BoolFlag{Name: "quiet", Usage: "print no progress on standard error"},
@@ -58,7 +58,7 @@ Examples:
 	}
 }
 
-// printDockerfile prints the recipe with the named agents, as the engine gets it.
+// printDockerfile prints the recipe with the named agents, in the engine's form.
 func (p *program) printDockerfile(names []string) error {
 	chosen, err := chooseAgents(names)
 	if err != nil {

@@ -12,11 +12,11 @@ import (
 	"sandboxrun/runner/document"
 )
 
-// hardStopBound is how long a second signal still waits for boxes to go.
+// hardStopBound is how long a second signal waits for the removal of boxes.
 const hardStopBound = 10 * time.Second
 
-// stopSignals are the signals that stop a run. A hang-up is none of them where
-// whoever started the program said so, as nohup does.
+// stopSignals are the signals that stop a run. A hang-up is excluded where the program was started to ignore it, as
+// nohup does.
 func stopSignals() []os.Signal {
 	list := []os.Signal{syscall.SIGINT, syscall.SIGTERM}
 	if !signal.Ignored(syscall.SIGHUP) {
@@ -25,11 +25,10 @@ func stopSignals() []os.Signal {
 	return list
 }
 
-// interruptible returns a context that the first of stopSignals ends with the
-// cause runner.Interrupted, which lets a run close its box, settle and
-// report. The second one gives up waiting: hard (nil for nothing to do) gets
-// hardStopBound to remove what is left, then the process ends with 128 plus the
-// signal. The returned function stops listening.
+// interruptible returns a context that the first of stopSignals ends with the cause runner.Interrupted, which lets a
+// run close its box, settle and report. The second one gives up waiting: hard (nil for nothing to do) gets
+// hardStopBound to remove what is left, then the process ends with 128 plus the signal. The returned function stops
+// listening.
 func (p *program) interruptible(ctx context.Context, hard func(context.Context, error)) (context.Context, func()) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	signals := make(chan os.Signal, 2)
@@ -53,8 +52,7 @@ func (p *program) interruptible(ctx context.Context, hard func(context.Context, 
 		}
 	})
 	return ctx, func() {
-		// In this order: while a second signal is being obeyed, a third one must
-		// not get the default treatment.
+		// In this order: while a second signal is handled, a third one must not get the default treatment.
 		close(quit)
 		wg.Wait()
 		signal.Stop(signals)
@@ -73,8 +71,7 @@ func (p *program) hardStop(ctx context.Context, sig syscall.Signal, hard func(co
 			defer close(done)
 			hard(ctx, document.Interrupted{Signal: sig})
 		}()
-		// An engine, or a reader of standard output, may hang: what is not done
-		// by then is left to the next start.
+		// An engine, or a reader of standard output, may hang: the next start does what is left.
 		select {
 		case <-done:
 		case <-ctx.Done():
@@ -83,8 +80,7 @@ func (p *program) hardStop(ctx context.Context, sig syscall.Signal, hard func(co
 	p.exit(128 + int(sig))
 }
 
-// removeBoxesWithin is removeBoxes for a caller who must go on: a hung engine
-// can hold a removal for much longer.
+// removeBoxesWithin is removeBoxes with a bound: a hung engine can block a removal for much longer.
 func (p *program) removeBoxesWithin(ctx context.Context, id string, bound time.Duration) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, bound, errors.New("the engine takes too long"))
 	defer cancel()

@@ -17,7 +17,7 @@ import (
 
 func main() { os.Exit(mainCode()) }
 
-// mainCode is main without its end, so that tests can run it as a command.
+// mainCode is main without the exit, so that tests can run it as a command.
 func mainCode() int {
 	boundMemory()
 	// A reader that goes away early must not kill the run: with a handler
@@ -76,13 +76,12 @@ Start here:
    sandboxrun doctor
    sandboxrun demo`
 
-// memoryGoal is what the heap is kept below for as long as that only takes more
-// collecting, in bytes. What is really in use may exceed it: a change of very
-// many files is held as a list.
+// memoryGoal is the heap size, in bytes, that the collector works to stay below. Memory in use may exceed it: a change
+// of very many files is held as a list.
 const memoryGoal = 128 << 20
 
-// boundMemory sets the goal, unless the environment has one. Left to itself the
-// heap grows to twice of what was ever in use at one time.
+// boundMemory sets the goal, unless the environment has one. Without it the heap grows to twice the largest size ever
+// in use.
 func boundMemory() {
 	if os.Getenv("GOMEMLIMIT") == "" {
 		debug.SetMemoryLimit(memoryGoal)

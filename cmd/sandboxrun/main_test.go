@@ -35,8 +35,8 @@ func (l leakChecked) Run() int {
 	return code
 }
 
-// built is the real program, made once for the tests that open boxes: the test
-// binary itself is linked dynamically and cannot be the main process of one.
+// built is the real program, built once for the tests that open boxes: the test binary itself is linked dynamically
+// and cannot be the main process of one.
 var built struct {
 	once sync.Once
 	dir  string

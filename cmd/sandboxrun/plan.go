@@ -20,7 +20,7 @@ func (p *program) planCommand() *cli.Command {
 		Usage:     "print what a task compiles to, without running anything",
 		ArgsUsage: "TASK.json|-",
 		Description: `Reads a task like "execute" does, with the same flags, and prints the plan: pure
-data made from the task, the configuration and the flags. No engine is asked and
+data made from the task, the configuration and the flags. No engine is called and
 no repository is opened.
 
 Examples:
@@ -38,26 +38,26 @@ Examples:
 	}
 }
 
-// maxTaskRead bounds what is read of a task, in bytes. It is more than a task may
-// have, so that the decoder refuses a longer one rather than seeing half of it.
+// maxTaskRead bounds how much of a task is read, in bytes. It is more than a task may have, so that the decoder
+// refuses a longer one rather than seeing half of it.
 const maxTaskRead = 8 << 20
 
-// overrideFlags are the flags that go over a task; execute and plan share them.
+// overrideFlags are the flags that override a task; execute and plan share them.
 func (p *program) overrideFlags() []cli.Flag {
 	return []cli.Flag{
 		&cli.StringFlag{Name: "agent", Usage: "`NAME` of the agent"},
 		&cli.StringFlag{Name: "variant", Usage: "variant of the agent's profile"},
 		&cli.StringFlag{Name: "model", Usage: "model the agent uses"},
 		&cli.StringFlag{Name: "base", Usage: "git `REVISION` to start from"},
-		&cli.StringFlag{Name: "session", Usage: "`ID` of the session to begin or to go on with"},
-		&cli.StringFlag{Name: "retry", Usage: "go back to before this `RUN` of the session"},
-		&cli.BoolFlag{Name: "force-when-dirty", Usage: "go back also while the repository has uncommitted changes"},
-		&cli.StringFlag{Name: "land", Usage: "what becomes of the change: branch or none"},
+		&cli.StringFlag{Name: "session", Usage: "`ID` of the session to begin or to continue"},
+		&cli.StringFlag{Name: "retry", Usage: "return to the state before this `RUN` of the session"},
+		&cli.BoolFlag{Name: "force-when-dirty", Usage: "return also while the repository has uncommitted changes"},
+		&cli.StringFlag{Name: "land", Usage: "where the change lands: branch or none"},
 		&cli.StringFlag{Name: "image", Usage: "image of the box"},
 		&cli.StringFlag{Name: "runtime", Usage: "OCI runtime of the box, by its name in the engine"},
 		requireTierFlag,
 		&cli.StringSliceFlag{Name: "allow-host", Usage: "`HOST` that setup commands may reach (repeatable)"},
-		&cli.StringFlag{Name: "approve", Usage: "what the agent's tool calls get: auto, ask (at this terminal) or deny"},
+		&cli.StringFlag{Name: "approve", Usage: "answer to the agent's tool calls: auto, ask (at this terminal) or deny"},
 	}
 }
 
@@ -105,7 +105,7 @@ func (p *program) readTask(name string) ([]byte, error) {
 	return data, nil
 }
 
-// fileReason says what is wrong with a file without the name of a system call.
+// fileReason describes the error of a file without the name of a system call.
 func fileReason(err error) string {
 	if pe, ok := errors.AsType[*fs.PathError](err); ok {
 		return fmt.Sprintf("%s: %v", pe.Path, pe.Err)
@@ -113,10 +113,10 @@ func fileReason(err error) string {
 	return err.Error()
 }
 
-// requireTierFlag insists on a tier; execute, plan and doctor share it.
+// requireTierFlag requires a tier; execute, plan and doctor share it.
 var requireTierFlag = &cli.StringFlag{Name: "require-tier", Usage: "refuse boxes below this `TIER`: runc, userns (users remapped) or runsc (gVisor)"}
 
-// requiredTier adds the flag's demand to the configuration's.
+// requiredTier combines the tiers required by the flag and by the configuration.
 func requiredTier(c *cli.Context, configured sandbox.Tier) (sandbox.Tier, error) {
 	asked := sandbox.Tier(c.String(requireTierFlag.Name))
 	if asked != "" && !asked.Valid() {

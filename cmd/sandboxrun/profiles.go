@@ -12,7 +12,7 @@ import (
 	"sandboxrun/runner/document"
 )
 
-// profileView is what profiles list and profiles show print of one variant.
+// profileView is the output of profiles list and profiles show for one variant.
 type profileView struct {
 	Agent    string                `json:"agent"`
 	Executor string                `json:"executor"`
@@ -23,13 +23,13 @@ type profileView struct {
 func (p *program) profilesCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "profiles",
-		Usage: "list how agents are run: their variants",
+		Usage: "list the variants in which agents run",
 		Subcommands: []*cli.Command{
 			{
 				Name:  "list",
 				Usage: "list every variant of every agent",
 				Description: `A task chooses a variant with agent.variant, a caller with --variant. Built-in
-variants can be changed field by field, and others added, in profiles.json beside
+variants can be changed field by field, and others added, in profiles.json next to
 the configuration: {"executors":{"CLAUDE_CODE":{"DEFAULT":{"model":"…"}}}}
 
 Examples:

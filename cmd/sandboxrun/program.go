@@ -30,7 +30,7 @@ type program struct {
 	screen sync.Mutex // held while something draws on standard error
 }
 
-// complete gives every command what the library does not pass down.
+// complete sets for every command what the library does not inherit.
 func complete(cmds []*cli.Command) {
 	for _, c := range cmds {
 		c.OnUsageError = usageFailed

@@ -11,8 +11,8 @@ import (
 	"sandboxrun/schemas/closed"
 )
 
-// The JSON in the documents is what the program takes, field by field.
-func TestTheDocumentsShowWhatTheProgramTakes(t *testing.T) {
+// The program accepts the JSON in the documents, field by field.
+func TestSamplesInDocumentsAreValid(t *testing.T) {
 	t.Parallel()
 	text := documents(t)
 	seen := map[string]int{}
@@ -64,8 +64,8 @@ func documents(t *testing.T) []byte {
 	return all
 }
 
-// A link to a file of this project leads somewhere.
-func TestLinksOfTheDocumentsLeadSomewhere(t *testing.T) {
+// Every link to a file of this project has a target.
+func TestLinksInDocumentsHaveTargets(t *testing.T) {
 	t.Parallel()
 	files, err := filepath.Glob("../../docs/*.md")
 	if err != nil {

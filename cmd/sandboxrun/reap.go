@@ -13,7 +13,7 @@ import (
 func (p *program) reapCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "reap",
-		Usage: "clear away what crashed runs left behind",
+		Usage: "remove what crashed runs left behind",
 		Description: `Removes boxes, volumes and trees that belong to no live run of this state
 directory, and writes the result of every run whose runner died. "execute" does
 the same when it finds a crashed run.
@@ -46,6 +46,6 @@ func (p *program) printReap(r runner.ReapReport) {
 		fmt.Fprintf(p.stdout, "removed %s\n", render.Printable(name))
 	}
 	if len(r.Runs)+len(r.Removed) == 0 {
-		fmt.Fprintln(p.stdout, "nothing to clear away")
+		fmt.Fprintln(p.stdout, "nothing to remove")
 	}
 }

@@ -17,7 +17,7 @@ import (
 func (p *program) runsCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "runs",
-		Usage: "look at runs: list, show, logs, diff, rm",
+		Usage: "list and show runs: list, show, logs, diff, rm",
 		Description: `Every run keeps its plan, events, logs, patch and result in the state directory. A
 run is named by its id or the beginning of it.`,
 		Subcommands: []*cli.Command{
@@ -74,7 +74,7 @@ func (p *program) runsList(c *cli.Context) error {
 	return render.Table(p.stdout, []string{"RUN", "TASK", "STATUS", "AGE", "BRANCH", "SUMMARY"}, rows)
 }
 
-// age writes how long ago something was in its largest unit.
+// age formats a duration in its largest unit.
 func age(d time.Duration) string {
 	switch {
 	case d < time.Minute:
@@ -93,7 +93,7 @@ func (p *program) runsShowCommand() *cli.Command {
 		Usage:     "show the result of a run",
 		ArgsUsage: "RUN",
 		Description: `Prints the result for people, or with --json the very document that "execute" gave.
-Of a run that has no result yet it tells how the run stands.
+For a run without a result it prints the state of the run.
 
 Examples:
    sandboxrun runs show RUN
@@ -126,7 +126,7 @@ func (p *program) runsShow(c *cli.Context) error {
 	return render.WriteReport(p.stdout, render.TerminalOf(p.stdout, p.getenv), &res)
 }
 
-// showUnended tells how a run without a result stands.
+// showUnended prints the state of a run without a result.
 func (p *program) showUnended(c *cli.Context, dir *state.RunDir) error {
 	info, err := dir.Info()
 	if err != nil {
@@ -137,7 +137,7 @@ func (p *program) showUnended(c *cli.Context, dir *state.RunDir) error {
 	}
 	hint := "follow it with \"sandboxrun runs logs --follow " + info.RunID + "\""
 	if info.Status == state.RunCrashed {
-		hint = "\"sandboxrun reap\" clears away after it"
+		hint = "\"sandboxrun reap\" settles it"
 	}
 	_, err = fmt.Fprintf(p.stdout, "%s  %s\n  run %s  task %s\n  %s\n",
 		info.Status, render.Printable(info.Summary), info.RunID, render.Printable(info.TaskID), hint)
@@ -147,9 +147,9 @@ func (p *program) showUnended(c *cli.Context, dir *state.RunDir) error {
 func (p *program) runsRmCommand() *cli.Command {
 	return &cli.Command{
 		Name:      "rm",
-		Usage:     "forget runs that have ended",
+		Usage:     "remove runs that have ended",
 		ArgsUsage: "RUN…",
-		Description: `Removes everything the state directory has of these runs. Branches that they
+		Description: `Removes everything of these runs from the state directory. Branches that they
 landed stay. A running one is refused.
 
 Examples:

@@ -62,7 +62,7 @@ func (p *program) runsLogs(c *cli.Context) error {
 	return nil
 }
 
-// rawEvents prints events as they are. A follower sees each at once.
+// rawEvents prints events unchanged. A follower sees each at once.
 func (p *program) rawEvents(ctx context.Context, dir *state.RunDir, follow bool) error {
 	out := bufio.NewWriterSize(p.stdout, 64<<10)
 	for e, err := range dir.Events(ctx, 1, follow) {
@@ -106,7 +106,7 @@ func (p *program) runsDiff(c *cli.Context) error {
 		return err
 	}
 	if _, err := os.Stat(dir.PatchPath()); os.IsNotExist(err) {
-		return &document.InputError{Message: "run " + dir.ID() + " has no patch", Hint: "it changed nothing, has not come that far, or its change holds a secret"}
+		return &document.InputError{Message: "run " + dir.ID() + " has no patch", Hint: "it changed nothing, has not got that far, or its change contains a secret"}
 	}
 	return p.printPatch(dir.PatchPath())
 }

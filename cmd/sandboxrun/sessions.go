@@ -16,10 +16,10 @@ import (
 func (p *program) sessionsCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "sessions",
-		Usage: "look at sessions: list, show, rm",
+		Usage: "list and show sessions: list, show, rm",
 		Description: `A session is one conversation with an agent over several runs. The first run with a
 "session_id" (or --session) begins it; each later one gets a new box, the agent's
-own conversation so far, and the files that the run before left.`,
+own conversation so far, and the files of the previous run.`,
 		Subcommands: []*cli.Command{p.sessionsListCommand(), p.sessionsShowCommand(), p.sessionsRmCommand()},
 	}
 }
@@ -27,7 +27,7 @@ own conversation so far, and the files that the run before left.`,
 func (p *program) sessionsListCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "list",
-		Usage: "list sessions, the one used last first",
+		Usage: "list sessions, the last used first",
 		Description: `Examples:
    sandboxrun sessions list
    sandboxrun sessions list --json`,
@@ -69,7 +69,7 @@ func (p *program) sessionsShowCommand() *cli.Command {
 		Usage:     "show the runs of a session",
 		ArgsUsage: "SESSION",
 		Description: `Lists the runs of the session's line, the oldest first, with the tree each left.
-Runs that a retry went back before are not in it; "sandboxrun runs" still has them.
+It omits runs that a retry replaced; "sandboxrun runs" still has them.
 
 Examples:
    sandboxrun sessions show SESSION
@@ -97,7 +97,7 @@ func (p *program) sessionsShow(c *cli.Context) error {
 	}
 	busy := ""
 	if s.Busy {
-		busy = "  a run is under way"
+		busy = "  a run is active"
 	}
 	if _, err := fmt.Fprintf(p.stdout, "session %s  agent %s%s\n%s\n\n", render.Printable(s.ID), render.Printable(s.Agent), busy, render.Printable(s.RepoRoot)); err != nil {
 		return err
@@ -113,7 +113,7 @@ func (p *program) sessionsShow(c *cli.Context) error {
 	return render.Table(p.stdout, []string{"RUN", "STATUS", "TREE", "REMEMBERED", "BRANCH", "CLAIM"}, rows)
 }
 
-// removedView is what sessions rm prints with --json.
+// removedView is the output of sessions rm --json.
 type removedView struct {
 	Removed []string `json:"removed"`
 }
@@ -121,10 +121,10 @@ type removedView struct {
 func (p *program) sessionsRmCommand() *cli.Command {
 	return &cli.Command{
 		Name:      "rm",
-		Usage:     "forget sessions",
+		Usage:     "remove sessions",
 		ArgsUsage: "SESSION…",
 		Description: `Removes the sessions and their kept conversations. Their runs and the branches these
-landed stay. One with a run under way is refused.
+landed stay. A session with an active run is refused.
 
 Examples:
    sandboxrun sessions rm SESSION`,

@@ -15,7 +15,7 @@ import (
 
 const module = "sandboxrun"
 
-// walls says which outside library may be imported by one room only.
+// walls names the outside libraries that only one room may import.
 var walls = map[string]string{
 	"github.com/docker/docker": "sandbox/docker",
 	"github.com/go-git/":       "gitdiff",
@@ -55,7 +55,7 @@ func TestRoomsImportOnlyWhatTheTableAllows(t *testing.T) {
 	}
 }
 
-func TestEachWallHasOneDoor(t *testing.T) {
+func TestOneRoomImportsEachLibrary(t *testing.T) {
 	t.Parallel()
 	seen := map[string]bool{}
 	for _, p := range listPackages(t) {
@@ -79,7 +79,7 @@ func TestEachWallHasOneDoor(t *testing.T) {
 	}
 }
 
-// What only tests need is not part of the program that users run.
+// Code that only tests need is not part of the shipped program.
 func TestShippedProgramHoldsNoTestCode(t *testing.T) {
 	t.Parallel()
 	out, err := exec.CommandContext(t.Context(), "go", "list", "-deps", ".").Output()
@@ -94,7 +94,7 @@ func TestShippedProgramHoldsNoTestCode(t *testing.T) {
 		}
 	}
 	if !slices.Contains(linked, attacks) {
-		t.Errorf("%s is not listed: the test inspects another program than it thinks", attacks)
+		t.Errorf("%s is not listed: the test inspects the wrong program", attacks)
 	}
 }
 
@@ -136,7 +136,7 @@ func readRooms(t *testing.T) map[string][]string {
 	return rooms
 }
 
-// roomOf returns the room whose row speaks for a package: its own, or that of
+// roomOf returns the room whose row covers a package: its own, or that of
 // the nearest folder above it.
 func roomOf(rooms map[string][]string, name string) (string, bool) {
 	for n := name; n != "." && n != "/"; n = path.Dir(n) {

@@ -24,7 +24,7 @@ import (
 // config reads the user's configuration.
 func (p *program) config() (config.Config, error) { return config.Load(p.getenv) }
 
-// state opens the state directory, and makes it the first time.
+// state opens the state directory, and creates it the first time.
 func (p *program) state() (*state.State, error) {
 	dir, err := config.StateDir(p.getenv)
 	if err != nil {
@@ -33,7 +33,7 @@ func (p *program) state() (*state.State, error) {
 	return state.Open(dir)
 }
 
-// engine prepares the container engine. Nothing is asked of it yet.
+// engine prepares the container engine without a request to it.
 func (p *program) engine() (*docker.Engine, error) {
 	st, err := p.state()
 	if err != nil {
@@ -42,9 +42,8 @@ func (p *program) engine() (*docker.Engine, error) {
 	return docker.New(docker.Config{Dir: filepath.Join(st.Dir(), "etc"), Instance: st.Instance()})
 }
 
-// runner puts together what a run needs. With boxes it insists on being able to
-// become the main process of one. The returned function gives back what was
-// opened.
+// runner assembles what a run needs. With boxes it requires that this program can be the main process of one. The
+// returned function releases what was opened.
 func (p *program) runner(boxes bool) (*runner.Runner, func(), error) {
 	cfg, err := p.config()
 	if err != nil {
@@ -86,7 +85,7 @@ func (p *program) runnerWith(cfg config.Config, getenv func(string) string, boxe
 	}, nil
 }
 
-// withRunner does what needs a runner but no box, until a signal stops it.
+// withRunner calls do with a runner but no boxes, until a signal stops it.
 func (p *program) withRunner(c *cli.Context, do func(context.Context, *runner.Runner) error) error {
 	ctx, stop := p.interruptible(c.Context, nil)
 	defer stop()
@@ -98,8 +97,8 @@ func (p *program) withRunner(c *cli.Context, do func(context.Context, *runner.Ru
 	return do(ctx, r)
 }
 
-// treeLayout is how trees reach boxes when somebody insists: the best the engine
-// can do is found out by itself, so this is for finding faults.
+// treeLayout is how trees reach boxes when the environment sets it: normally the best layout of the engine is found
+// automatically, so this is for diagnosis.
 func treeLayout(getenv func(string) string) (workspace.Layout, error) {
 	switch l := workspace.Layout(getenv("SANDBOXRUN_LAYOUT")); l {
 	case "", workspace.LayoutOverlay, workspace.LayoutCopy:
@@ -110,7 +109,7 @@ func treeLayout(getenv func(string) string) (workspace.Layout, error) {
 	}
 }
 
-// removeBoxes removes the boxes of one run of this process, whatever it does.
+// removeBoxes removes the boxes of one run of this process, whatever state it is in.
 func (p *program) removeBoxes(ctx context.Context, id string) error {
 	st, serr := p.state()
 	eng, eerr := p.engine()
