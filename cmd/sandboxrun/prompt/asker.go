@@ -64,8 +64,8 @@ func (t *terminalAsker) Ask(ctx context.Context, p approval.Pending) (approval.A
 		fmt.Fprintf(t.out, "  denied: %d bytes are more than can be shown\n", len(p.Input))
 		return approval.Answer{Reason: "the input is too long for a person to read", By: "terminal"}, true
 	}
-	fmt.Fprintf(t.out, "  allow? y, n, or the reason why not (until %s): ", p.Deadline.Local().Format(time.TimeOnly)) //nolint:gosmopolitan // a person reads a clock of theirs
-	line, err := t.in.next(ctx)
+	until := p.Deadline.Local().Format(time.TimeOnly) //nolint:gosmopolitan // a person reads a clock of theirs
+	line, err := t.in.ask(ctx, t.out, "  allow? y, n, or the reason why not (until "+until+"): ")
 	if err != nil {
 		t.showTimeout(ctx)
 		return approval.Answer{}, false
@@ -95,8 +95,7 @@ func (t *terminalAsker) question(ctx context.Context, p approval.Pending) (appro
 		case len(q.Options) > 0:
 			hint = "  a number, or your own words: "
 		}
-		fmt.Fprint(t.out, hint)
-		line, err := t.in.next(ctx)
+		line, err := t.in.ask(ctx, t.out, hint)
 		if err != nil {
 			t.showTimeout(ctx)
 			return approval.Answer{}, false

@@ -3,6 +3,7 @@ package prompt
 import (
 	"context"
 	"errors"
+	"io"
 	"os"
 	"strings"
 
@@ -35,14 +36,18 @@ func (l *lineInput) close() {
 	}
 }
 
-// next returns the next line without its ending, or an error when ctx ends or the terminal does. It discards what was
-// typed before the call: an answer is given after the question.
-func (l *lineInput) next(ctx context.Context) (string, error) {
+// ask prints a prompt and returns the next line without its ending, or an error when ctx ends or the terminal does. It
+// discards what was typed before: an answer is given after the question. It does so before it prints the prompt, because
+// an answer may follow at once.
+func (l *lineInput) ask(ctx context.Context, out io.Writer, prompt string) (string, error) {
 	fd := int(l.tty.Fd())
 	if err := unix.IoctlSetInt(fd, unix.TCFLSH, unix.TCIFLUSH); err != nil {
 		return "", err
 	}
 	l.rest = ""
+	if _, err := io.WriteString(out, prompt); err != nil {
+		return "", err
+	}
 	stop := context.AfterFunc(ctx, func() { _, _ = l.wake.Write([]byte{0}) }) // a full pipe wakes as well
 	defer stop()
 	var buf [512]byte
