@@ -51,6 +51,10 @@ func (r *rig) executeAt(task map[string]any, at func(s *screen), flags ...string
 	if err := c.Start(); err != nil {
 		r.t.Fatal(err)
 	}
+	// The reader sees the program leave the terminal once nobody else has it open.
+	if err := theirs.Close(); err != nil {
+		r.t.Error(err)
+	}
 	s := &screen{t: r.t, lines: make(chan string, 4096), tty: ours}
 	var reading sync.WaitGroup
 	reading.Go(func() {
@@ -69,9 +73,6 @@ func (r *rig) executeAt(task map[string]any, at func(s *screen), flags ...string
 	})
 	at(s)
 	err = c.Wait()
-	if cerr := theirs.Close(); cerr != nil {
-		r.t.Error(cerr)
-	}
 	for text := range s.lines {
 		s.shown.WriteString(text)
 	}
