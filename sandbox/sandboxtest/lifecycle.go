@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -15,7 +16,16 @@ import (
 	"sandboxrun/sandbox"
 )
 
+// lifecycleTests are about how boxes begin and end.
 func (s suite) lifecycleTests() map[string]func(t *testing.T) {
+	tests := s.endTests()
+	maps.Copy(tests, s.guestTests())
+	maps.Copy(tests, s.openTests())
+	return tests
+}
+
+// endTests end boxes in every way that a runner does.
+func (s suite) endTests() map[string]func(t *testing.T) {
 	return map[string]func(t *testing.T){
 		"the end of a context removes the box and says why": func(t *testing.T) {
 			box := s.open(t, nil)
@@ -86,6 +96,23 @@ func (s suite) lifecycleTests() map[string]func(t *testing.T) {
 			}
 			NothingLeft(t, box.engine, box.spec)
 		},
+		"reap removes boxes of dead owners only": func(t *testing.T) {
+			dead, living := s.open(t, nil), s.open(t, nil)
+			removed, err := dead.engine.Reap(dead.ctx, func(owner string) bool { return owner != dead.spec.Owner })
+			if err != nil || len(removed) == 0 {
+				t.Errorf("removed %v, %v", removed, err)
+			}
+			if _, err := dead.try(dead.ctx, "sleep 1000"); err == nil {
+				t.Error("the dead owner's box still runs")
+			}
+			living.want("echo alive", "alive")
+		},
+	}
+}
+
+// guestTests are about the main process of a box.
+func (s suite) guestTests() map[string]func(t *testing.T) {
+	return map[string]func(t *testing.T){
 		"standard input and output are the guest's": func(t *testing.T) {
 			box := s.open(t, nil)
 			guest := box.Stdio()
@@ -138,6 +165,12 @@ func (s suite) lifecycleTests() map[string]func(t *testing.T) {
 				t.Errorf("got %+v, %v", got, err)
 			}
 		},
+	}
+}
+
+// openTests are about boxes that can and cannot be made.
+func (s suite) openTests() map[string]func(t *testing.T) {
+	return map[string]func(t *testing.T){
 		"a box that cannot be opened leaves nothing": func(t *testing.T) {
 			for name, change := range map[string]func(*sandbox.Spec){
 				"no such image":        func(s *sandbox.Spec) { s.Image = "sandboxrun/no-such-image:x" },
@@ -197,17 +230,6 @@ func (s suite) lifecycleTests() map[string]func(t *testing.T) {
 				t.Errorf("no error; close: %v", twin.Close(box.ctx))
 			}
 			box.want("echo alive", "alive")
-		},
-		"reap removes boxes of dead owners only": func(t *testing.T) {
-			dead, living := s.open(t, nil), s.open(t, nil)
-			removed, err := dead.engine.Reap(dead.ctx, func(owner string) bool { return owner != dead.spec.Owner })
-			if err != nil || len(removed) == 0 {
-				t.Errorf("removed %v, %v", removed, err)
-			}
-			if _, err := dead.try(dead.ctx, "sleep 1000"); err == nil {
-				t.Error("the dead owner's box still runs")
-			}
-			living.want("echo alive", "alive")
 		},
 		"the engine describes itself": func(t *testing.T) {
 			info, err := s.newEngine(t).Info(t.Context())
