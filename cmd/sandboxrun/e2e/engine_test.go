@@ -33,13 +33,14 @@ func TestAnAbsentEngineIsABridgeFailure(t *testing.T) {
 func TestAHungEngineIsABridgeFailureInBoundedTime(t *testing.T) {
 	t.Parallel()
 	rig, repo := newRig(t), newRepo(t, sample)
+	rig.hasten()
 	behind(t, rig).Hang(true)
 	began := time.Now()
 	doc, exit := rig.refuse(marshal(t, repo.task("true")))
 	if exit != 5 || doc.Error.Type != "bridge_failure" {
 		t.Errorf("exit %d, %+v", exit, doc)
 	}
-	if took := time.Since(began); took > time.Minute {
+	if took := time.Since(began); took > 20*time.Second {
 		t.Errorf("took %s", took)
 	}
 }
@@ -75,6 +76,7 @@ func TestAnEngineThatDiesInMidRunIsNamedAndReapedLater(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			rig, repo := newRig(t), newRepo(t, sample)
+			rig.hasten()
 			p := behind(t, rig)
 			l := startLive(t, rig, repo)
 			fault.begin(p)
@@ -90,7 +92,7 @@ func TestAnEngineThatDiesInMidRunIsNamedAndReapedLater(t *testing.T) {
 			if res.Box.Cleanup.Complete || !hasCode(res, "cleanup_failed") || len(res.FilesChanged) != 0 {
 				t.Errorf("a box that may still run was taken for gone: %+v, %v", res.Box.Cleanup, codes(res))
 			}
-			if took := time.Since(began); took > 4*time.Minute {
+			if took := time.Since(began); took > time.Minute {
 				t.Errorf("took %s", took)
 			}
 			fault.end(p)

@@ -44,8 +44,8 @@ func befalls(when, route string) func(*http.Request) bool {
 	}
 }
 
-// sampledFault says whether a combination is tried. The sample has every route and
-// every fault several times.
+// sampledFault says whether a combination is tried. The sample has two faults for
+// every route and every fault on two routes or more; the moments take turns.
 func sampledFault(when string, route, fault, nth int) bool {
 	if *everyFault != "" {
 		return *everyFault == when || *everyFault == "all"
@@ -53,7 +53,9 @@ func sampledFault(when string, route, fault, nth int) bool {
 	if testenv.All() { // the whole takes ten minutes by itself: -every-fault asks for it
 		return (route+fault+nth)%4 == 0
 	}
-	return (route+fault)%4 == 0 && (route/4+fault+nth)%4 == 0
+	faults := sandboxtest.Faults()
+	n := len(faults)
+	return nth == (route+fault)%len(whens) && (fault == route*5%n || fault == (route*5+6)%n || faults[fault] == sandboxtest.Misframed)
 }
 
 // routesOfARun watches a run to which nothing happens.
@@ -82,7 +84,7 @@ func TestNoFaultOfTheEngineMakesAFalseResult(t *testing.T) {
 		}
 	}
 	var runs []*faultRun
-	n := 0
+	n, tried := 0, map[string]int{}
 	for i, route := range routes {
 		for j, fault := range sandboxtest.Faults() {
 			for k, when := range whens {
@@ -95,7 +97,19 @@ func TestNoFaultOfTheEngineMakesAFalseResult(t *testing.T) {
 				f := newFaultRun(t, fmt.Sprintf("%-32s %-10s %s", route, fault, when))
 				f.proxy.Inject(fault, befalls(when, route))
 				runs = append(runs, f)
+				tried[route]++
+				tried[string(fault)]++
+				tried[when]++
 			}
+		}
+	}
+	all := slices.Concat(routes, whens)
+	for _, fault := range sandboxtest.Faults() {
+		all = append(all, string(fault))
+	}
+	for _, must := range all {
+		if tried[must] == 0 && *everyFault+*faultRoute == "" {
+			t.Errorf("the sample has nothing of %q", must)
 		}
 	}
 	runAll(t, runs)

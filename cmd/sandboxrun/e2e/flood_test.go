@@ -84,11 +84,11 @@ require('readline').createInterface({input: process.stdin}).on('line', l => {
 `
 
 var floods = []flood{
-	{name: "standard output", unit: "bytes", size: 512 << 20, full: 10 << 30, limits: map[string]any{"output": "100g"},
+	{name: "standard output", unit: "bytes", size: 256 << 20, full: 10 << 30, limits: map[string]any{"output": "100g"},
 		command: "yes 'a line of some length that is printed again and again' | head -c %d", ended: printedAll},
 	{name: "standard error", unit: "bytes", size: 64 << 20, full: 2 << 30, limits: map[string]any{"output": "100g"},
 		command: "yes 'a line of some length' | head -c %d >&2", ended: endsWell},
-	{name: "a line without an end", unit: "bytes", size: 256 << 20, full: 5 << 30, limits: map[string]any{"output": "100g"},
+	{name: "a line without an end", unit: "bytes", size: 192 << 20, full: 5 << 30, limits: map[string]any{"output": "100g"},
 		command: "head -c %d /dev/zero | tr '\\0' x", ended: printedAll},
 	{name: "a line of an agent", unit: "bytes", size: 96 << 20, full: 100 << 20, agent: "acp:node agent.js line %d",
 		files: map[string]string{"agent.js": acpFlooder}, ended: endsWell},

@@ -18,7 +18,11 @@ func TestAShortSoakLosesAndLeaksNothing(t *testing.T) {
 	if out, err := exec.CommandContext(t.Context(), "go", "build", "-o", soak, "sandboxrun/scripts/soak").CombinedOutput(); err != nil {
 		t.Fatalf("build the soak: %v\n%s", err, out)
 	}
-	c := exec.CommandContext(t.Context(), soak, "-bin", program, "-tasks", "25", "-seed", "1")
+	tasks := "12"
+	if testenv.All() {
+		tasks = "50"
+	}
+	c := exec.CommandContext(t.Context(), soak, "-bin", program, "-tasks", tasks, "-seed", "1")
 	c.Env = append(c.Environ(), "TMPDIR="+t.TempDir())
 	var said strings.Builder
 	c.Stderr = &said
