@@ -90,7 +90,7 @@ func (s scene) record(t *testing.T, agent, path string, steps []modelserver.Step
 	}
 	// The boxes of these tests have the host's network, and so its name.
 	rec := transcript.Record(j.Server.URL(), playedURL, j.Server.URL()[len("http://"):], playedURL[len("http://"):], `"`+machine+`"`, `"box"`)
-	rec.Cut("commands", "availableCommands", "availableSkillDetails")
+	rec.Cut("commands", "availableCommands", "availableSkillDetails", "messages", "toolsAdded")
 	j.Turn.Dial = rec.Dial(j.Turn.Dial)
 
 	bound, cancelBound := context.WithTimeout(t.Context(), agentstest.Bound)
