@@ -8,4 +8,5 @@ import (
 	_ "sandboxrun/agents/codex"
 	_ "sandboxrun/agents/droid"
 	_ "sandboxrun/agents/opencode"
+	_ "sandboxrun/agents/pi"
 )
