@@ -39,7 +39,7 @@ func work(ctx context.Context, x *run) error {
 	failed := 0
 	for _, text := range x.plan.Work {
 		step.Before(stepWork)
-		c, err := x.command(ctx, x.boxes.working, "agent", text)
+		c, err := x.command(ctx, x.boxes.Working, "agent", text)
 		step.After(stepWork)
 		if err != nil {
 			return err
@@ -65,10 +65,10 @@ func (x *run) workSeverity(failed int) document.Severity {
 func (x *run) turn(ctx context.Context) error {
 	h := x.newHost()
 	conversation, resume := x.session.ConversationID()
-	p, b := x.plan.Agent, x.boxes.working
+	p, b := x.plan.Agent, x.boxes.Working
 	out, err := x.agent.Run(ctx, b, agents.Turn{
 		Prompt: p.Prompt, Model: p.Model, SessionID: conversation, Resume: resume,
-		Wire: p.Wire, BaseURL: egress.BrokerURL(p.Provider), Token: x.boxes.token,
+		Wire: p.Wire, BaseURL: egress.BrokerURL(p.Provider), Token: x.boxes.Token,
 		Env: p.Environ(), Args: p.Args, Settings: p.Settings, MCP: p.Servers(),
 		ReadOnly: p.ReadOnly, Dial: b.gate.Dial,
 	}, h)

@@ -60,52 +60,65 @@ func TreeUser(engine sandbox.Info) (sandbox.User, error) {
 	return owner, err
 }
 
+// Config is what the boxes of a run are made from.
+type Config struct {
+	Engine       sandbox.Engine
+	Info         sandbox.Info // of the engine, as it was before the run
+	GuestBinary  string       // host path of the program that becomes their main process
+	CABundle     string       // host path of the authorities they trust, "" for those of their image
+	AllowPrivate bool         // setup commands may reach private addresses
+	Plan         plan.Boxes
+	Owner        string // names the run to the engine
+	ReadOnly     bool   // the working box cannot change its tree
+	Token        string // stands for the provider's key in boxes
+	Log          *record.Log
+	Journal      step.Journal // of what the engine is asked for
+	// Unremoved is called with a *document.CleanupError for a box that was made in
+	// vain and may still be there; may be nil.
+	Unremoved func(role string, err error)
+}
+
 // boxes opens the boxes of a run and counts what they do.
 type boxes struct {
-	o        Options
-	plan     plan.Boxes
-	owner    string       // names the run to the engine
-	readOnly bool         // the working box cannot change its tree
-	engine   sandbox.Info // as it was before the run
-	token    string       // stands for the provider's key in boxes
-	log      *record.Log
-	report   *report
-	journal  step.Journal // of what the engine is asked for
-
-	working *box               // nil before open, and after close
-	made    sandbox.BoxDetails // of the working box
+	Config
+	Working *box               // nil before open, and after close
+	Made    sandbox.BoxDetails // of the working box
 	usage   usage
 	printed int64 // bytes of output of the boxes that are closed
+	lost    bool  // the removal of a box could not be confirmed
 }
 
 // box is a running sandbox and the gate that is its only way out.
 type box struct {
 	sandbox.Sandbox
 	gate   *egress.Gate
+	of     *boxes
 	stop   context.CancelFunc
-	served chan struct{}      // closed when the gate has ended
-	done   func(output int64) // called at the end with how much was written in it
+	served chan struct{} // closed when the gate has ended
 }
 
 // left says that a box of this run may still be there: the working one, or one
 // whose removal could not be confirmed.
-func (bs *boxes) left() bool { return bs.working != nil || bs.report.boxLeft() }
+func (bs *boxes) left() bool { return bs.Working != nil || bs.lost }
 
 // open starts a box on a tree. routes is what its processes may reach for as long
 // as it lives; nil for nothing.
 func (bs *boxes) open(ctx context.Context, role string, tree workspace.Mount, routes []egress.Route) (*box, error) {
-	sb, err := bs.o.Engine.Open(ctx, bs.spec(role, tree))
+	sb, err := bs.Engine.Open(ctx, bs.spec(role, tree))
 	if left, ok := errors.AsType[*sandbox.LeftError](err); ok {
-		bs.report.fail(role, &cleanupError{what: leftBox, err: left.Err})
+		bs.lost = true
+		if bs.Unremoved != nil {
+			bs.Unremoved(role, &document.CleanupError{What: document.LeftBox, Err: left.Err})
+		}
 	}
 	if err != nil {
 		return nil, fmt.Errorf("open %s box: %w", role, err)
 	}
 	gctx, stop := context.WithCancel(context.WithoutCancel(ctx))
 	gate, err := egress.NewGate(egress.Config{
-		Routes: routes, Token: bs.token, Record: bs.record, AllowPrivate: bs.o.Config.Box.Network.AllowPrivate,
+		Routes: routes, Token: bs.Token, Record: bs.record, AllowPrivate: bs.AllowPrivate,
 	})
-	b := &box{Sandbox: sb, gate: gate, stop: stop, served: make(chan struct{}), done: func(output int64) { bs.printed += output }}
+	b := &box{Sandbox: sb, gate: gate, of: bs, stop: stop, served: make(chan struct{})}
 	if err != nil {
 		close(b.served)
 		return nil, errors.Join(fmt.Errorf("open %s box: gate: %w", role, err), b.discard(ctx))
@@ -117,7 +130,7 @@ func (bs *boxes) open(ctx context.Context, role string, tree workspace.Mount, ro
 	go func() {
 		defer close(b.served)
 		if err := b.gate.Serve(gctx, sb.Stdio()); err != nil && gctx.Err() == nil {
-			bs.log.Remark("the tunnel of the %s box ended: %v", role, err)
+			bs.Log.Remark("the tunnel of the %s box ended: %v", role, err)
 		}
 	}()
 	rctx, cancel := context.WithTimeoutCause(ctx, readyBound, errors.New("the guest did not become ready"))
@@ -146,45 +159,47 @@ func (b *box) close(ctx context.Context) error {
 	b.stop()
 	<-b.served
 	if d, ok := b.Sandbox.(sandbox.Details); ok && err == nil {
-		b.done(d.Details().OutputBytes)
+		b.of.printed += d.Details().OutputBytes
 	}
 	if err != nil {
-		return &cleanupError{what: leftBox, err: err}
+		b.of.lost = true
+		return &document.CleanupError{What: document.LeftBox, Err: err}
 	}
 	return nil
 }
 
 // discard is close under a bound of its own, also after ctx has ended.
 func (b *box) discard(ctx context.Context) error {
-	cctx, cancel := teardown(ctx, "removal of a box", plan.CloseBound)
+	cctx, cancel := context.WithTimeoutCause(context.WithoutCancel(ctx), plan.CloseBound,
+		fmt.Errorf("removal of a box took longer than %s", plan.CloseBound))
 	defer cancel()
 	return b.close(cctx)
 }
 
 // spec describes a box of this run. Tasks reach it only through the plan.
 func (bs *boxes) spec(role string, m workspace.Mount) sandbox.Spec {
-	binds := []sandbox.Bind{{Source: bs.o.GuestBinary, Target: guestPath}}
+	binds := []sandbox.Bind{{Source: bs.GuestBinary, Target: guestPath}}
 	for _, b := range m.Binds {
 		binds = append(binds, sandbox.Bind{Source: b.Source, Target: b.Target})
 	}
-	bundle := bs.o.CABundle
+	bundle := bs.CABundle
 	if bundle != "" {
 		binds = append(binds, sandbox.Bind{Source: bundle, Target: bundlePath})
 	}
 	return sandbox.Spec{
-		Owner: bs.owner, Role: role, Image: bs.plan.Image, Runtime: bs.plan.Runtime, User: BoxUser(),
-		Tree:  sandbox.Tree{Dir: m.Dir, Lower: m.Lower, Upper: m.Upper, Work: m.Work, ReadOnly: bs.readOnly && role == roleAgent},
+		Owner: bs.Owner, Role: role, Image: bs.Plan.Image, Runtime: bs.Plan.Runtime, User: BoxUser(),
+		Tree:  sandbox.Tree{Dir: m.Dir, Lower: m.Lower, Upper: m.Upper, Work: m.Work, ReadOnly: bs.ReadOnly && role == roleAgent},
 		Binds: binds,
 		Guest: []string{guestPath, "guest"}, GuestIsInit: true,
-		Env:    boxEnv(bs.plan.Env, bundle != ""),
-		Limits: bs.limits(), Journal: bs.journal,
+		Env:    boxEnv(bs.Plan.Env, bundle != ""),
+		Limits: bs.limits(), Journal: bs.Journal,
 	}
 }
 
 // limits are the limits of the next box: the boxes of a run share what it may
 // print. A box that may print nothing cannot be created, as 0 means the default.
 func (bs *boxes) limits() sandbox.Limits {
-	l := bs.plan.Limits
+	l := bs.Plan.Limits
 	l.OutputBytes = max(1, l.OutputBytes-bs.printed)
 	return l
 }
@@ -192,25 +207,25 @@ func (bs *boxes) limits() sandbox.Limits {
 // keepsTier is checkTier for a box that was made: the engine may have been
 // configured anew since preflight.
 func (bs *boxes) keepsTier(made sandbox.Sandbox) error {
-	if bs.plan.RequireTier == "" {
+	if bs.Plan.RequireTier == "" {
 		return nil
 	}
 	have, why := sandbox.TierRunc, "a box that does not say its runtime"
 	if d, ok := made.(sandbox.Details); ok && d.Details().Runtime != "" {
-		have, why = bs.engine.Tier(d.Details().Runtime)
+		have, why = bs.Info.Tier(d.Details().Runtime)
 	}
-	if have.Below(bs.plan.RequireTier) {
-		return &sandbox.PolicyError{Promise: "tier " + string(bs.plan.RequireTier), Got: fmt.Sprintf("tier %s (%s)", have, why)}
+	if have.Below(bs.Plan.RequireTier) {
+		return &sandbox.PolicyError{Promise: "tier " + string(bs.Plan.RequireTier), Got: fmt.Sprintf("tier %s (%s)", have, why)}
 	}
 	return nil
 }
 
 // tier is what the working box had, "" when none was made.
 func (bs *boxes) tier() sandbox.Tier {
-	if bs.made.ID == "" {
+	if bs.Made.ID == "" {
 		return ""
 	}
-	tier, _ := bs.engine.Tier(bs.made.Runtime)
+	tier, _ := bs.Info.Tier(bs.Made.Runtime)
 	return tier
 }
 
@@ -218,8 +233,8 @@ func (bs *boxes) tier() sandbox.Tier {
 // "" where none did.
 func (bs *boxes) result(p *plan.Plan, layout workspace.Layout) *document.BoxResult {
 	r := plannedBox(p)
-	r.Engine, r.Runtime, r.Tier = strings.TrimSpace(bs.engine.Name+" "+bs.engine.Version), bs.made.Runtime, string(bs.tier())
-	r.ImageDigest, r.Layout, r.Network.Denied = cmp.Or(bs.made.ImageDigest, bs.made.ImageID), string(layout), bs.usage.names()
+	r.Engine, r.Runtime, r.Tier = strings.TrimSpace(bs.Info.Name+" "+bs.Info.Version), bs.Made.Runtime, string(bs.tier())
+	r.ImageDigest, r.Layout, r.Network.Denied = cmp.Or(bs.Made.ImageDigest, bs.Made.ImageID), string(layout), bs.usage.names()
 	return r
 }
 

@@ -87,7 +87,7 @@ func TestFailuresOfPhasesHaveTheirCode(t *testing.T) {
 		"signal":    {fmt.Errorf("agent: %w", document.Interrupted{Signal: syscall.SIGINT}), document.CodeInterrupted},
 		"box ended": {fmt.Errorf("command: %w", &sandbox.EndedError{Code: 137}), document.CodeBoxEnded},
 		"setup":     {&setupError{command: "x"}, "setup_failed"},
-		"cleanup":   {&cleanupError{what: "box", err: &sandbox.UnavailableError{Err: errors.New("gone")}}, "cleanup_failed"},
+		"cleanup":   {&document.CleanupError{What: "box", Err: &sandbox.UnavailableError{Err: errors.New("gone")}}, "cleanup_failed"},
 		"budget":    {&gitdiff.BudgetError{}, document.CodeTreeTooLarge},
 		"unstable":  {fmt.Errorf("capture: %w", gitdiff.ErrTreeUnstable), "tree_unstable"},
 		"our own":   {errors.New("unexpected"), document.CodeRunnerError},
@@ -110,7 +110,7 @@ func TestTheEchoOfALimitIsNotASecondIssue(t *testing.T) {
 	limit := &sandbox.LimitError{Limit: sandbox.LimitTime}
 	x.fail("agent", limit)
 	x.fail("verify", limit)
-	x.fail("close", &cleanupError{what: "box", err: limit})
+	x.fail("close", &document.CleanupError{What: "box", Err: limit})
 	var got []string
 	for _, i := range x.list {
 		got = append(got, i.Code)
@@ -123,13 +123,10 @@ func TestTheEchoOfALimitIsNotASecondIssue(t *testing.T) {
 func TestATreeWhoseBoxMayStillRunIsNotCaptured(t *testing.T) {
 	t.Parallel()
 	x := &run{trees: trees{working: &workspace.Workspace{}}}
-	x.report = newReport(testLog(t), 0)
-	x.boxes.report = &x.report
 	if skipSnapshot(x) {
 		t.Fatal("a tree without a box is not captured")
 	}
-	// The box was opened, its tunnel failed, and it could not be removed again.
-	x.report.fail("open", &cleanupError{what: leftBox, err: errors.New("engine gone")})
+	x.boxes.Working = &box{}
 	if !skipSnapshot(x) {
 		t.Error("the tree would be read while its box may write to it")
 	}

@@ -3,15 +3,11 @@ package runner
 import (
 	"fmt"
 	"maps"
-	"net/url"
 	"slices"
-	"strings"
 	"sync"
 
 	"sandboxrun/runner/document"
-	"sandboxrun/runner/excerpt"
 	"sandboxrun/runner/journal"
-	"sandboxrun/runner/plan"
 	"sandboxrun/sandbox/egress"
 )
 
@@ -63,30 +59,18 @@ func (u *usage) names() []string {
 	return append([]string{}, slices.Sorted(maps.Keys(u.denied))...)
 }
 
-// deniedIssue reports that something in a box asked for what it may not have. It
-// changes no verdict: the request was in vain. ok is false where nothing did.
-func (u *usage) deniedIssue() (i found, ok bool) {
-	names := u.names()
-	if len(names) == 0 {
-		return found{}, false
-	}
-	i = issue(document.CodeEgressDenied, "refused on the way out of the box: "+excerpt.Clip(strings.Join(names, ", "), 1000))
-	var private []string
+// private describes those of the refused names that an allow-list holds and that
+// stand for a private address, sorted.
+func (u *usage) private() []string {
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	for _, name := range names {
+	var list []string
+	for _, name := range slices.Sorted(maps.Keys(u.denied)) {
 		if address := u.denied[name]; address != "" {
-			private = append(private, fmt.Sprintf("%s stands for the private address %s", name, address))
+			list = append(list, fmt.Sprintf("%s stands for the private address %s", name, address))
 		}
 	}
-	if len(private) > 0 {
-		action := excerpt.Clip(strings.Join(private, ", "), 1000) + "; box.network.allow_private in the configuration opens private addresses to setup commands"
-		if len(private) < len(names) {
-			action = i.SuggestedAction + "; " + action
-		}
-		i = i.withAction(action)
-	}
-	return i, true
+	return list
 }
 
 // record writes one answer or refusal of a gate to the journal.
@@ -94,33 +78,15 @@ func (bs *boxes) record(r egress.Record) {
 	switch r.Kind {
 	case egress.KindDenied:
 		bs.usage.deny(r.Name, r.Address)
-		bs.log.Emit("", journal.EgressDenied{Name: r.Name, Reason: r.Reason, Method: r.Method, Count: r.Count, Address: r.Address})
+		bs.Log.Emit("", journal.EgressDenied{Name: r.Name, Reason: r.Reason, Method: r.Method, Count: r.Count, Address: r.Address})
 	case egress.KindConnect:
-		bs.log.Emit("", journal.ProxyUsage{Source: journal.UsageOfProxy, Name: r.Name, Reason: r.Reason,
+		bs.Log.Emit("", journal.ProxyUsage{Source: journal.UsageOfProxy, Name: r.Name, Reason: r.Reason,
 			RequestBytes: r.RequestBytes, ResponseBytes: r.ResponseBytes, DurationMS: r.Duration.Milliseconds()})
 	default:
 		bs.usage.count(r)
-		bs.log.Emit("", journal.BrokerUsage{Source: journal.UsageOfBroker, Provider: r.Provider, Method: r.Method, Path: r.Path,
+		bs.Log.Emit("", journal.BrokerUsage{Source: journal.UsageOfBroker, Provider: r.Provider, Method: r.Method, Path: r.Path,
 			Status: r.Status, Reason: r.Reason, Model: r.Model, RequestBytes: r.RequestBytes, ResponseBytes: r.ResponseBytes,
 			InputTokens: r.InputTokens, OutputTokens: r.OutputTokens, CacheReadTokens: r.CacheReadTokens,
 			CacheWriteTokens: r.CacheWriteTokens, DurationMS: r.Duration.Milliseconds()})
 	}
-}
-
-// modelRoutes are the provider's calls that the working box may make: those of
-// the one wire the agent was planned with.
-func (r *Runner) modelRoutes(p *plan.Plan, key egress.KeyFunc) ([]egress.Route, error) {
-	if p.Agent == nil {
-		return nil, nil
-	}
-	name := p.Agent.Provider
-	base, err := url.Parse(r.o.Config.Providers[name].BaseURL)
-	if err != nil {
-		return nil, fmt.Errorf("provider %s: base_url: %w", name, err)
-	}
-	route, err := egress.NewRoute(name, base, key, p.Agent.Wire)
-	if err != nil {
-		return nil, err
-	}
-	return []egress.Route{route}, nil
 }

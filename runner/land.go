@@ -45,7 +45,7 @@ func landChange(ctx context.Context, x *run) error {
 			x.landed = landing{commit: commit, ref: ref}
 		}
 		if left := (*land.LitterError)(nil); errors.As(err, &left) {
-			return &cleanupError{what: leftLanding, err: left.Err}
+			return &document.CleanupError{What: document.LeftLanding, Err: left.Err}
 		}
 		if err == nil {
 			return nil

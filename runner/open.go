@@ -3,8 +3,11 @@ package runner
 import (
 	"context"
 	"errors"
+	"fmt"
+	"net/url"
 
 	"sandboxrun/gitdiff/workspace"
+	"sandboxrun/runner/plan"
 	"sandboxrun/sandbox"
 	"sandboxrun/sandbox/egress"
 )
@@ -20,9 +23,9 @@ func open(ctx context.Context, x *run) error {
 	if err != nil {
 		return err
 	}
-	x.boxes.working = b
+	x.boxes.Working = b
 	if d, ok := b.Sandbox.(sandbox.Details); ok {
-		x.boxes.made = d.Details()
+		x.boxes.Made = d.Details()
 	}
 	return nil
 }
@@ -48,15 +51,15 @@ func (x *run) boxOn(ctx context.Context, role, tree string, ws *workspace.Worksp
 }
 
 // noBox says that no working box is open.
-func noBox(x *run) bool { return x.boxes.working == nil }
+func noBox(x *run) bool { return x.boxes.Working == nil }
 
 // closeBox is the phase close: it removes the working box. A box that cannot be
 // confirmed as removed stays the working one, so that nobody reads its tree.
 func closeBox(ctx context.Context, x *run) error {
-	if err := x.boxes.working.close(ctx); err != nil {
+	if err := x.boxes.Working.close(ctx); err != nil {
 		return err
 	}
-	x.boxes.working = nil
+	x.boxes.Working = nil
 	return nil
 }
 
@@ -71,4 +74,22 @@ func (x *run) discard(ctx context.Context, b *box, ws *workspace.Workspace) erro
 		return nil
 	}
 	return x.trees.close(ws)
+}
+
+// modelRoutes are the provider's calls that the working box may make: those of
+// the one wire the agent was planned with.
+func (r *Runner) modelRoutes(p *plan.Plan, key egress.KeyFunc) ([]egress.Route, error) {
+	if p.Agent == nil {
+		return nil, nil
+	}
+	name := p.Agent.Provider
+	base, err := url.Parse(r.o.Config.Providers[name].BaseURL)
+	if err != nil {
+		return nil, fmt.Errorf("provider %s: base_url: %w", name, err)
+	}
+	route, err := egress.NewRoute(name, base, key, p.Agent.Wire)
+	if err != nil {
+		return nil, err
+	}
+	return []egress.Route{route}, nil
 }

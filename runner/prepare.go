@@ -13,7 +13,7 @@ var stepSetup = step.Define("setup")
 func prepare(ctx context.Context, x *run) error {
 	step.Before(stepSetup)
 	defer step.After(stepSetup)
-	return x.setup(ctx, x.boxes.working, "prepare")
+	return x.setup(ctx, x.boxes.Working, "prepare")
 }
 
 // setup runs the task's setup commands in a box with the allow-list open, and

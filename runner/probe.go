@@ -66,8 +66,8 @@ func (r *Runner) Probe(ctx context.Context, name string) (version string, err er
 		return "", errors.Join(err, dir.Discard())
 	}
 	log := record.NewLog(journal, nil)
-	rep := newReport(log, plan.Box.Limits.OutputBytes)
-	bs := boxes{o: r.o, plan: plan.Box, owner: r.o.State.Owner(dir.ID()), engine: engine, token: egress.NewToken(), log: log, report: &rep}
+	bs := boxes{Config: r.boxConfig(plan, engine, dir.ID())}
+	bs.Token, bs.Log = egress.NewToken(), log
 	defer func() {
 		err = errors.Join(err, log.Close())
 		if !bs.left() {
@@ -84,15 +84,10 @@ func (r *Runner) Probe(ctx context.Context, name string) (version string, err er
 	if err != nil {
 		return "", err
 	}
-	defer func() {
-		if cerr := b.discard(ctx); cerr != nil {
-			rep.left = append(rep.left, leftBox)
-			err = errors.Join(err, cerr)
-		}
-	}()
+	defer func() { err = errors.Join(err, b.discard(ctx)) }()
 	info := a.Info()
 	version, err = prober.Probe(ctx, b, agents.Turn{
-		Wire: info.Wires[0], BaseURL: egress.BrokerURL(info.Providers[0]), Token: bs.token, SessionID: uuid.NewString(), Dial: b.gate.Dial,
+		Wire: info.Wires[0], BaseURL: egress.BrokerURL(info.Providers[0]), Token: bs.Token, SessionID: uuid.NewString(), Dial: b.gate.Dial,
 	})
 	if err != nil {
 		return "", &ProbeError{Agent: name, Err: err}

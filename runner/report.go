@@ -3,7 +3,6 @@ package runner
 import (
 	"errors"
 	"fmt"
-	"slices"
 	"syscall"
 
 	"sandboxrun/gitdiff"
@@ -37,9 +36,6 @@ func newReport(l *record.Log, maxOutput int64) report {
 	return report{timing: map[string]int64{}, log: l, maxOutput: maxOutput}
 }
 
-// boxLeft says that the removal of a box could not be confirmed.
-func (r *report) boxLeft() bool { return slices.Contains(r.left, leftBox) }
-
 // setupError is a setup command that failed.
 type setupError struct {
 	command string
@@ -52,22 +48,6 @@ func (e *setupError) Error() string {
 	}
 	return fmt.Sprintf("setup command %q exited with %d", e.command, *e.code)
 }
-
-// leftBox is what a cleanupError names for a box: it may still run.
-const leftBox = "box"
-
-// leftLanding is what a cleanupError names for what the making of a branch left
-// in the user's repository: nothing there depends on it.
-const leftLanding = "landing"
-
-// cleanupError is a box or tree whose removal could not be confirmed.
-type cleanupError struct {
-	what string
-	err  error
-}
-
-func (e *cleanupError) Error() string { return fmt.Sprintf("remove %s: %v", e.what, e.err) }
-func (e *cleanupError) Unwrap() error { return e.err }
 
 // diskFull says that a disk, or a quota of one, has no room left, or no more than it must keep.
 func diskFull(err error) bool {
@@ -88,7 +68,7 @@ var limitCodes = map[sandbox.Limit]string{
 // the reason why the run ended; its consequences are not reported again.
 func (r *report) fail(phase string, err error) {
 	var (
-		clean *cleanupError
+		clean *document.CleanupError
 		intr  document.Interrupted
 		limit *sandbox.LimitError
 	)
@@ -101,9 +81,9 @@ func (r *report) fail(phase string, err error) {
 	}
 	switch {
 	case errors.As(err, &clean):
-		r.left = append(r.left, clean.what)
+		r.left = append(r.left, clean.What)
 		i := failed(document.CodeCleanupFailed)
-		if clean.what == leftLanding {
+		if clean.What == document.LeftLanding {
 			i = i.withSeverity(document.SeverityFlaw).withAction("the branch is there and whole; the next landing removes what is left next to it")
 		}
 		r.add(i)

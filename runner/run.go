@@ -58,8 +58,9 @@ func (r *Runner) newRun(ctx context.Context, p *plan.Plan, rd *ready, started ti
 	x.report = newReport(x.record.Log, p.Box.Limits.OutputBytes)
 	x.trees = trees{state: r.o.State, run: x.id, owner: rd.treeUser, limits: p.Box.Limits,
 		layout: preferredLayout(r.o.Layout, rd.engine, r.o.State.Dir())}
-	x.boxes = boxes{o: r.o, plan: p.Box, owner: r.o.State.Owner(x.id), readOnly: p.ReadOnlyTree(), engine: rd.engine, token: token, journal: x.record.Steps.Watch,
-		log: x.record.Log, report: &x.report}
+	x.boxes = boxes{Config: r.boxConfig(p, rd.engine, x.id)}
+	x.boxes.ReadOnly, x.boxes.Token, x.boxes.Log, x.boxes.Journal = p.ReadOnlyTree(), token, x.record.Log, x.record.Steps.Watch
+	x.boxes.Unremoved = x.report.fail
 	x.record.Log.Emit("", journal.RunStarted{
 		TaskID: x.taskID, Objective: p.Objective, Version: r.o.Version, BaseCommit: x.base.ID, Engine: rd.engine.Name + " " + rd.engine.Version,
 	})
@@ -67,6 +68,13 @@ func (r *Runner) newRun(ctx context.Context, p *plan.Plan, rd *ready, started ti
 		x.record.Log.Remark("the key of provider %s is not kept out of logs and results: it is %v", p.ProviderName(), unhidden)
 	}
 	return x, nil
+}
+
+// boxConfig is what the boxes of a run are made from, but for what differs between
+// a run and a probe.
+func (r *Runner) boxConfig(p *plan.Plan, engine sandbox.Info, run string) Config {
+	return Config{Engine: r.o.Engine, Info: engine, GuestBinary: r.o.GuestBinary, CABundle: r.o.CABundle,
+		AllowPrivate: r.o.Config.Box.Network.AllowPrivate, Plan: p.Box, Owner: r.o.State.Owner(run)}
 }
 
 // do runs the phases. It never fails: what goes wrong becomes an issue, and the

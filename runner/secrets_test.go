@@ -68,7 +68,7 @@ func TestAKeyIsKnownBeforeItsFirstRequestAndAfterItWasRenewed(t *testing.T) {
 	t.Parallel()
 	current := testSecret
 	x := secretRun(t, func(context.Context) (egress.Credential, error) { return egress.CredentialOf(current), nil })
-	x.record.Log.Pass("agent", agents.Event{Kind: "raw", Data: map[string]any{"text": "k " + testSecret + " " + x.boxes.token, testSecret: json.RawMessage(`"\u006eot-a-real-key-0123456789"`)}})
+	x.record.Log.Pass("agent", agents.Event{Kind: "raw", Data: map[string]any{"text": "k " + testSecret + " " + x.boxes.Token, testSecret: json.RawMessage(`"\u006eot-a-real-key-0123456789"`)}})
 	current = "renewed-" + testSecret[:12]
 	if _, err := x.key(t.Context()); err != nil {
 		t.Fatal(err)
@@ -80,7 +80,7 @@ func TestAKeyIsKnownBeforeItsFirstRequestAndAfterItWasRenewed(t *testing.T) {
 			t.Errorf("%v: %s", err, line)
 		}
 	}
-	if strings.Contains(got, "real-key") || strings.Contains(got, x.boxes.token) || strings.Count(got, "[redacted:anthropic-key]") != 4 || !strings.Contains(got, "[redacted:placeholder]") {
+	if strings.Contains(got, "real-key") || strings.Contains(got, x.boxes.Token) || strings.Count(got, "[redacted:anthropic-key]") != 4 || !strings.Contains(got, "[redacted:placeholder]") {
 		t.Errorf("journal:\n%s", got)
 	}
 }

@@ -1,6 +1,7 @@
 package runner
 
 import (
+	"strings"
 	"time"
 
 	"sandboxrun/gitdiff/land"
@@ -24,8 +25,8 @@ func settle(x *run) *document.Result {
 	log := x.record.Log
 	log.Emit("settle", journal.PhaseStarted{})
 	x.reportDirt()
-	if denied, ok := x.boxes.usage.deniedIssue(); ok {
-		x.report.add(denied)
+	if names := x.boxes.usage.names(); len(names) > 0 {
+		x.report.add(deniedIssue(names, x.boxes.usage.private()))
 	}
 	end := x.sessionTree()
 	x.removeTrees()
@@ -56,12 +57,27 @@ func settle(x *run) *document.Result {
 	return res
 }
 
+// deniedIssue reports that something in a box asked for what it may not have. It
+// changes no verdict: the request was in vain. private describes those of the names
+// that stand for a private address.
+func deniedIssue(names, private []string) found {
+	i := issue(document.CodeEgressDenied, "refused on the way out of the box: "+excerpt.Clip(strings.Join(names, ", "), 1000))
+	if len(private) == 0 {
+		return i
+	}
+	action := excerpt.Clip(strings.Join(private, ", "), 1000) + "; box.network.allow_private in the configuration opens private addresses to setup commands"
+	if len(private) < len(names) {
+		action = i.SuggestedAction + "; " + action
+	}
+	return i.withAction(action)
+}
+
 // removeTrees removes the trees and closes the repository. The trees of a box that
 // may still run stay: reap removes both when the engine answers again.
 func (x *run) removeTrees() {
 	failed := func(what string, err error) {
 		if err != nil {
-			x.report.fail("settle", &cleanupError{what: what, err: err})
+			x.report.fail("settle", &document.CleanupError{What: what, Err: err})
 		}
 	}
 	if !x.boxes.left() {

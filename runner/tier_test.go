@@ -41,34 +41,6 @@ func TestARunBelowTheRequiredTierIsAnInputError(t *testing.T) {
 	}
 }
 
-// madeBox is a box that only says what it is.
-type madeBox struct {
-	sandbox.Sandbox
-	runtime string
-}
-
-func (b madeBox) Details() sandbox.BoxDetails { return sandbox.BoxDetails{Runtime: b.runtime} }
-
-func TestABoxMadeBelowTheRequiredTierIsRefused(t *testing.T) {
-	t.Parallel()
-	bs := &boxes{engine: sandbox.Info{DefaultRun: "runsc", Runtimes: []string{"runc", "runsc"}}}
-	if err := bs.keepsTier(madeBox{}); err != nil {
-		t.Errorf("no demand: %v", err)
-	}
-	bs.plan.RequireTier = sandbox.TierRunsc
-	if err := bs.keepsTier(madeBox{runtime: "runsc"}); err != nil {
-		t.Errorf("as demanded: %v", err)
-	}
-	for name, made := range map[string]sandbox.Sandbox{
-		"another runtime": madeBox{runtime: "runc"}, "no word on the runtime": madeBox{}, "no details": struct{ sandbox.Sandbox }{},
-	} {
-		var policy *sandbox.PolicyError
-		if err := bs.keepsTier(made); !errors.As(err, &policy) {
-			t.Errorf("%s: %v", name, err)
-		}
-	}
-}
-
 func TestNobodyCanAskForLessThanTheConfiguration(t *testing.T) {
 	t.Parallel()
 	task := func(tier string) *document.Task {

@@ -12,6 +12,7 @@ import (
 	"sandboxrun/gitdiff"
 	"sandboxrun/gitdiff/workspace"
 	"sandboxrun/internal/step"
+	"sandboxrun/runner/document"
 	"sandboxrun/runner/state"
 	"sandboxrun/sandbox"
 )
@@ -47,7 +48,7 @@ func (t *trees) close(ws *workspace.Workspace) error {
 	err := ws.Close()
 	step.After(stepTree)
 	if err != nil {
-		return &cleanupError{what: "tree", err: err}
+		return &document.CleanupError{What: "tree", Err: err}
 	}
 	return nil
 }

@@ -88,3 +88,20 @@ type BusyError struct {
 func (e *BusyError) Error() string {
 	return fmt.Sprintf("no room for another run after %s of waiting: %s", e.Waited.Round(time.Second), e.Reason)
 }
+
+// What a [CleanupError] names.
+const (
+	LeftBox     = "box"     // it may still run
+	LeftLanding = "landing" // what the making of a branch left in the user's repository; nothing there depends on it
+)
+
+// CleanupError is something of a run whose removal could not be confirmed.
+type CleanupError struct {
+	What string // LeftBox, LeftLanding or words
+	Err  error
+}
+
+func (e *CleanupError) Error() string { return fmt.Sprintf("remove %s: %v", e.What, e.Err) }
+
+// Unwrap returns what went wrong.
+func (e *CleanupError) Unwrap() error { return e.Err }

@@ -1,0 +1,129 @@
+package runner
+
+import (
+	"context"
+	"errors"
+	"path/filepath"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"sandboxrun/gitdiff/workspace"
+	"sandboxrun/runner/document"
+	"sandboxrun/runner/record"
+	"sandboxrun/runner/state"
+	"sandboxrun/sandbox"
+	"sandboxrun/sandbox/egress"
+)
+
+// madeBox is a box that only says what it is.
+type madeBox struct {
+	sandbox.Sandbox
+	runtime string
+}
+
+func (b madeBox) Details() sandbox.BoxDetails { return sandbox.BoxDetails{Runtime: b.runtime} }
+
+func TestABoxMadeBelowTheRequiredTierIsRefused(t *testing.T) {
+	t.Parallel()
+	bs := &boxes{Config: Config{Info: sandbox.Info{DefaultRun: "runsc", Runtimes: []string{"runc", "runsc"}}}}
+	if err := bs.keepsTier(madeBox{}); err != nil {
+		t.Errorf("no demand: %v", err)
+	}
+	bs.Plan.RequireTier = sandbox.TierRunsc
+	if err := bs.keepsTier(madeBox{runtime: "runsc"}); err != nil {
+		t.Errorf("as demanded: %v", err)
+	}
+	for name, made := range map[string]sandbox.Sandbox{
+		"another runtime": madeBox{runtime: "runc"}, "no word on the runtime": madeBox{}, "no details": struct{ sandbox.Sandbox }{},
+	} {
+		var policy *sandbox.PolicyError
+		if err := bs.keepsTier(made); !errors.As(err, &policy) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+func TestTheBoxesOfARunShareWhatTheyMayPrint(t *testing.T) {
+	t.Parallel()
+	bs := &boxes{printed: 90}
+	bs.Plan.Limits.OutputBytes = 100
+	if got := bs.limits().OutputBytes; got != 10 {
+		t.Errorf("the next box may print %d bytes, want 10", got)
+	}
+}
+
+// stuckBox cannot be removed.
+type stuckBox struct{ sandbox.Sandbox }
+
+func (stuckBox) Close(context.Context) error { return errors.New("engine gone") }
+
+func TestABoxWhoseRemovalFailedMayStillBeThere(t *testing.T) {
+	t.Parallel()
+	bs := &boxes{}
+	b := &box{Sandbox: stuckBox{}, of: bs, stop: func() {}, served: make(chan struct{})}
+	close(b.served)
+	if bs.left() {
+		t.Error("no box was made, and one is left")
+	}
+	var cleanup *document.CleanupError
+	if err := b.discard(t.Context()); !errors.As(err, &cleanup) || cleanup.What != document.LeftBox {
+		t.Errorf("discard: %v", err)
+	}
+	if !bs.left() {
+		t.Error("the tree of the box would be read while the box may write to it")
+	}
+}
+
+// lostEngine makes a box, loses it, and cannot remove it.
+type lostEngine struct{ sandbox.Engine }
+
+func (lostEngine) Open(context.Context, sandbox.Spec) (sandbox.Sandbox, error) {
+	return nil, errors.Join(errors.New("start"), &sandbox.LeftError{Err: errors.New("engine gone")})
+}
+
+func TestABoxThatWasMadeInVainAndMayStillBeThereIsReported(t *testing.T) {
+	t.Parallel()
+	var reported error
+	bs := &boxes{Config: Config{Engine: lostEngine{}, Unremoved: func(_ string, err error) { reported = err }}}
+	_, err := bs.open(t.Context(), "agent", workspace.Mount{}, nil)
+	var cleanup *document.CleanupError
+	if err == nil || !bs.left() || !errors.As(reported, &cleanup) {
+		t.Errorf("open: %v, reported: %v, left: %t", err, reported, bs.left())
+	}
+}
+
+func TestRefusedNamesAreListedWithTheirPrivateAddresses(t *testing.T) {
+	t.Parallel()
+	st, err := state.Open(filepath.Join(t.TempDir(), "state"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir, err := st.NewRun()
+	if err != nil {
+		t.Fatal(err)
+	}
+	j, err := dir.Journal()
+	if err != nil {
+		t.Fatal(err)
+	}
+	bs := &boxes{Config: Config{Log: record.NewLog(j, nil)}}
+	if names := bs.usage.names(); len(names) != 0 {
+		t.Errorf("nothing was refused, and these are listed: %q", names)
+	}
+	for _, r := range []egress.Record{
+		{Kind: egress.KindDenied, Name: "example.com:443", Reason: "not on the allow-list of this box"},
+		{Kind: egress.KindDenied, Name: "db.test:5432", Reason: "db.test resolves to a private, local or reserved address", Address: "10.0.0.5"},
+	} {
+		bs.record(r)
+	}
+	if d := cmp.Diff([]string{"db.test:5432", "example.com:443"}, bs.usage.names()); d != "" {
+		t.Error(d)
+	}
+	if d := cmp.Diff([]string{"db.test:5432 stands for the private address 10.0.0.5"}, bs.usage.private()); d != "" {
+		t.Error(d)
+	}
+	if err := errors.Join(bs.Log.Close(), dir.Unlock()); err != nil {
+		t.Error(err)
+	}
+}
