@@ -70,7 +70,7 @@ func (x *run) turn(ctx context.Context) error {
 		Prompt: p.Prompt, Model: p.Model, SessionID: conversation, Resume: resume,
 		Wire: p.Wire, BaseURL: egress.BrokerURL(p.Provider), Token: x.boxes.Token,
 		Env: p.Environ(), Args: p.Args, Settings: p.Settings, MCP: p.Servers(),
-		ReadOnly: p.ReadOnly, Dial: b.gate.Dial,
+		ReadOnly: p.ReadOnly, Dial: b.Gate.Dial,
 	}, h)
 	h.finish()
 	x.evidence.outcome = &out

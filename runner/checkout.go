@@ -9,6 +9,7 @@ import (
 	"sandboxrun/gitdiff/dirty"
 	"sandboxrun/gitdiff/workspace"
 	"sandboxrun/internal/step"
+	"sandboxrun/runner/box"
 	"sandboxrun/runner/document"
 )
 
@@ -26,7 +27,7 @@ const (
 
 // checkout makes the throwaway tree of the working box.
 func checkout(ctx context.Context, x *run) error {
-	if err := x.trees.checkFreeSpace(); err != nil {
+	if err := x.trees.CheckFreeSpace(); err != nil {
 		return err
 	}
 	store := gitdiff.NewStore(x.r.o.State.TreesDir())
@@ -36,7 +37,7 @@ func checkout(ctx context.Context, x *run) error {
 	if err != nil {
 		return fmt.Errorf("open store: %w", err)
 	}
-	x.trees.objects = objects
+	x.trees.Objects = objects
 	step.Before(stepDirt)
 	err = x.searchDirt(ctx)
 	step.After(stepDirt)
@@ -44,7 +45,7 @@ func checkout(ctx context.Context, x *run) error {
 		return err
 	}
 	x.record.Steps.WriteBase(x.base)
-	if x.trees.working, err = x.trees.open(ctx, roleAgent, x.under(), x.base.Tree); err != nil {
+	if x.trees.Working, err = x.trees.Open(ctx, box.RoleAgent, x.under(), x.base.Tree); err != nil {
 		return err
 	}
 	if x.session != nil {
@@ -69,7 +70,7 @@ type dirtSearch struct {
 // some that the run does not see.
 func (x *run) searchDirt(ctx context.Context) error {
 	if x.plan.IncludeDirty {
-		base, err := dirty.Commit(ctx, x.trees.objects, x.repo, x.base)
+		base, err := dirty.Commit(ctx, x.trees.Objects, x.repo, x.base)
 		if err != nil {
 			return fmt.Errorf("include uncommitted changes: %w", err)
 		}

@@ -7,6 +7,7 @@ import (
 	"io"
 	"time"
 
+	"sandboxrun/runner/box"
 	"sandboxrun/runner/document"
 	"sandboxrun/runner/journal"
 	"sandboxrun/sandbox"
@@ -15,7 +16,7 @@ import (
 // command runs one shell command in a box, keeps its whole output in the run's
 // logs and records what the engine said about it. The error is a box that was
 // lost, hit a limit, or a clock that ended; the record is made all the same.
-func (x *run) command(ctx context.Context, b *box, phase, text string) (document.CommandRun, error) {
+func (x *run) command(ctx context.Context, b *box.Box, phase, text string) (document.CommandRun, error) {
 	out, err := x.record.Dir.Spool(fmt.Sprintf("%03d-%s.stdout.log", len(x.evidence.commands)+1, phase))
 	if err != nil {
 		return document.CommandRun{}, err

@@ -115,9 +115,9 @@ func (f *facts) trailers() []land.Trailer {
 	return list
 }
 
-// result makes the result document. box and usage are what the boxes of this
+// result makes the result document. boxes and usage are what the boxes of this
 // process did.
-func (f *facts) result(box *document.BoxResult, usage document.AgentUsage) *document.Result {
+func (f *facts) result(boxes *document.BoxResult, usage document.AgentUsage) *document.Result {
 	f.report.timing["total"] = time.Since(f.started).Milliseconds()
 	res := &document.Result{
 		SchemaVersion: document.SchemaVersion, TaskID: f.taskID, RunID: f.id, Status: f.status(),
@@ -126,9 +126,9 @@ func (f *facts) result(box *document.BoxResult, usage document.AgentUsage) *docu
 		Constraints: append([]document.Judged{}, f.report.constraints...), Acceptance: append([]document.Judged{}, f.report.acceptance...),
 		Git:    document.GitResult{BaseCommit: f.base.ID, Commit: f.landed.commit, Branch: shortBranch(f.landed.ref), Refused: f.report.refusals},
 		Timing: f.report.timing, NotesForHuman: f.plan.NotesForHuman, StartedAt: f.started.UTC(), EndedAt: time.Now().UTC(),
-		Box: box, Agent: f.agentResult(usage), Session: f.session.Result(),
+		Box: boxes, Agent: f.agentResult(usage), Session: f.session.Result(),
 	}
-	box.Cleanup = document.BoxCleanup{Complete: len(f.report.left) == 0, Left: append([]string{}, f.report.left...)}
+	boxes.Cleanup = document.BoxCleanup{Complete: len(f.report.left) == 0, Left: append([]string{}, f.report.left...)}
 	if f.change.snapshot != nil {
 		res.Git.Tree = f.change.snapshot.Tree
 	}

@@ -12,6 +12,7 @@ import (
 	"sandboxrun/gitdiff/change"
 	"sandboxrun/gitdiff/gitobj"
 	"sandboxrun/gitdiff/workspace"
+	"sandboxrun/runner/box"
 	"sandboxrun/runner/document"
 	"sandboxrun/sandbox"
 )
@@ -122,11 +123,11 @@ func TestTheEchoOfALimitIsNotASecondIssue(t *testing.T) {
 
 func TestATreeWhoseBoxMayStillRunIsNotCaptured(t *testing.T) {
 	t.Parallel()
-	x := &run{trees: trees{working: &workspace.Workspace{}}}
+	x := &run{trees: box.Trees{Working: &workspace.Workspace{}}}
 	if skipSnapshot(x) {
 		t.Fatal("a tree without a box is not captured")
 	}
-	x.boxes.Working = &box{}
+	x.boxes.Working = &box.Box{}
 	if !skipSnapshot(x) {
 		t.Error("the tree would be read while its box may write to it")
 	}

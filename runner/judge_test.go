@@ -11,6 +11,7 @@ import (
 	"sandboxrun/gitdiff/change"
 	"sandboxrun/gitdiff/gitdifftest"
 	"sandboxrun/gitdiff/gitdifftest/workbench"
+	"sandboxrun/runner/box"
 	"sandboxrun/runner/document"
 	"sandboxrun/runner/plan"
 )
@@ -63,7 +64,7 @@ func TestAChangeIsJudgedByAllThatIsRequiredOfIt(t *testing.T) {
 	}}
 	diff, err := change.Compare(t.Context(), b.Objects, base.Tree, tree)
 	gitdifftest.Must(t, err)
-	x := &run{facts: facts{plan: p, base: base, report: newReport(nil, 0)}, trees: trees{objects: b.Objects}}
+	x := &run{facts: facts{plan: p, base: base, report: newReport(nil, 0)}, trees: box.Trees{Objects: b.Objects}}
 	x.change = captured{diff: diff, snapshot: &capture.Snapshot{Tree: tree}}
 	gitdifftest.Must(t, x.judgeChange(t.Context()))
 

@@ -36,8 +36,8 @@ func landChange(ctx context.Context, x *run) error {
 		if ref, err = land.BranchName(id); err != nil {
 			return fmt.Errorf("land: %w", err)
 		}
-		commit, err = land.Land(ctx, x.repo, x.trees.objects, land.Landing{
-			FreeBytes: x.trees.limits.FreeBytes,
+		commit, err = land.Land(ctx, x.repo, x.trees.Objects, land.Landing{
+			FreeBytes: x.trees.Limits.FreeBytes,
 			Branch:    ref, Parent: x.base, Tree: x.change.snapshot.Tree, Message: x.message(), Trailers: x.trailers(), When: x.started,
 			Journal: x.record.Steps.Watch,
 		})

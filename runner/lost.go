@@ -14,6 +14,7 @@ import (
 	"sandboxrun/gitdiff/land"
 	"sandboxrun/internal/floor"
 	"sandboxrun/internal/step"
+	"sandboxrun/runner/box"
 	"sandboxrun/runner/document"
 	"sandboxrun/runner/journal"
 	"sandboxrun/runner/record"
@@ -73,7 +74,7 @@ func (r *Runner) settleLost(ctx context.Context, dir *state.RunDir) (settled boo
 		return false, errors.Join(context.Cause(ctx), x.record.Close())
 	}
 	judgeCommands(x.plan, x.evidence, &x.report)
-	res := x.record.Redacted(x.result(plannedBox(x.plan), document.AgentUsage{}))
+	res := x.record.Redacted(x.result(box.Planned(x.plan), document.AgentUsage{}))
 	step.Before(stepReapSession)
 	if x.session != nil {
 		err = session.Amend(ctx, r.o.State, x.plan.Session, x.id, res.Status)

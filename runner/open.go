@@ -7,6 +7,7 @@ import (
 	"net/url"
 
 	"sandboxrun/gitdiff/workspace"
+	"sandboxrun/runner/box"
 	"sandboxrun/runner/plan"
 	"sandboxrun/sandbox"
 	"sandboxrun/sandbox/egress"
@@ -18,8 +19,8 @@ func open(ctx context.Context, x *run) error {
 	if err != nil {
 		return err
 	}
-	b, tree, err := x.boxOn(ctx, roleAgent, x.base.Tree, x.trees.working, routes)
-	x.trees.working = tree
+	b, tree, err := x.boxOn(ctx, box.RoleAgent, x.base.Tree, x.trees.Working, routes)
+	x.trees.Working = tree
 	if err != nil {
 		return err
 	}
@@ -33,20 +34,20 @@ func open(ctx context.Context, x *run) error {
 // boxOn starts a box on a tree. Where the engine cannot mount the overlay, the
 // tree is made again as plain files, and so are all later ones of this run. It
 // returns the workspace that is in use afterwards, also with an error.
-func (x *run) boxOn(ctx context.Context, role, tree string, ws *workspace.Workspace, routes []egress.Route) (*box, *workspace.Workspace, error) {
-	b, err := x.boxes.open(ctx, role, ws.Mount(), routes)
-	if !errors.Is(err, sandbox.ErrOverlayUnsupported) || x.trees.layout != workspace.LayoutOverlay || x.boxes.left() {
+func (x *run) boxOn(ctx context.Context, role, tree string, ws *workspace.Workspace, routes []egress.Route) (*box.Box, *workspace.Workspace, error) {
+	b, err := x.boxes.Open(ctx, role, ws.Mount(), routes)
+	if !errors.Is(err, sandbox.ErrOverlayUnsupported) || x.trees.Layout != workspace.LayoutOverlay || x.boxes.Left() {
 		return b, ws, err
 	}
 	x.record.Log.Remark("this engine cannot mount an overlay; using a plain copy of the tree: %v", err)
-	x.trees.layout = workspace.LayoutCopy
-	if err := x.trees.close(ws); err != nil {
+	x.trees.Layout = workspace.LayoutCopy
+	if err := x.trees.Close(ws); err != nil {
 		return nil, ws, err
 	}
-	if ws, err = x.trees.open(ctx, role, x.under(), tree); err != nil {
+	if ws, err = x.trees.Open(ctx, role, x.under(), tree); err != nil {
 		return nil, nil, err
 	}
-	b, err = x.boxes.open(ctx, role, ws.Mount(), routes)
+	b, err = x.boxes.Open(ctx, role, ws.Mount(), routes)
 	return b, ws, err
 }
 
@@ -56,7 +57,7 @@ func noBox(x *run) bool { return x.boxes.Working == nil }
 // closeBox is the phase close: it removes the working box. A box that cannot be
 // confirmed as removed stays the working one, so that nobody reads its tree.
 func closeBox(ctx context.Context, x *run) error {
-	if err := x.boxes.Working.close(ctx); err != nil {
+	if err := x.boxes.Working.Close(ctx); err != nil {
 		return err
 	}
 	x.boxes.Working = nil
@@ -64,16 +65,16 @@ func closeBox(ctx context.Context, x *run) error {
 }
 
 // discard removes a box and its tree; either may be nil.
-func (x *run) discard(ctx context.Context, b *box, ws *workspace.Workspace) error {
+func (x *run) discard(ctx context.Context, b *box.Box, ws *workspace.Workspace) error {
 	if b != nil {
-		if err := b.discard(ctx); err != nil {
+		if err := b.Discard(ctx); err != nil {
 			return err
 		}
 	}
-	if ws == nil || x.boxes.left() {
+	if ws == nil || x.boxes.Left() {
 		return nil
 	}
-	return x.trees.close(ws)
+	return x.trees.Close(ws)
 }
 
 // modelRoutes are the provider's calls that the working box may make: those of

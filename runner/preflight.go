@@ -12,6 +12,7 @@ import (
 	"sandboxrun/gitdiff"
 	"sandboxrun/gitdiff/land"
 	"sandboxrun/internal/wire"
+	"sandboxrun/runner/box"
 	"sandboxrun/runner/config"
 	"sandboxrun/runner/document"
 	"sandboxrun/runner/plan"
@@ -81,7 +82,7 @@ func (r *Runner) preflight(ctx context.Context, p *plan.Plan) (_ *ready, err err
 	if err := checkTier(rd.engine, p.Box); err != nil {
 		return nil, err
 	}
-	if rd.treeUser, err = TreeUser(rd.engine); err != nil {
+	if rd.treeUser, err = box.TreeUser(rd.engine); err != nil {
 		return nil, err
 	}
 	if p.Session != "" && rd.session == nil {

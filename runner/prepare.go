@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"sandboxrun/internal/step"
+	"sandboxrun/runner/box"
 )
 
 var stepSetup = step.Define("setup")
@@ -18,14 +19,14 @@ func prepare(ctx context.Context, x *run) error {
 
 // setup runs the task's setup commands in a box with the allow-list open, and
 // closes it before anything else may run there.
-func (x *run) setup(ctx context.Context, b *box, phase string) (err error) {
+func (x *run) setup(ctx context.Context, b *box.Box, phase string) (err error) {
 	if len(x.plan.Setup) == 0 {
 		return nil
 	}
-	if err := b.gate.SetAllow(x.plan.Box.SetupAllow); err != nil {
+	if err := b.Gate.SetAllow(x.plan.Box.SetupAllow); err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, b.gate.SetAllow(nil)) }()
+	defer func() { err = errors.Join(err, b.Gate.SetAllow(nil)) }()
 	for _, text := range x.plan.Setup {
 		c, err := x.command(ctx, b, phase, text)
 		if err != nil {

@@ -11,6 +11,7 @@ import (
 
 	"sandboxrun/agents"
 	"sandboxrun/gitdiff/workspace"
+	"sandboxrun/runner/box"
 	"sandboxrun/runner/config"
 	"sandboxrun/runner/document"
 	"sandboxrun/runner/plan"
@@ -53,7 +54,7 @@ func (r *Runner) Probe(ctx context.Context, name string) (version string, err er
 	if err := checkTier(engine, plan.Box); err != nil {
 		return "", err
 	}
-	owner, err := TreeUser(engine)
+	owner, err := box.TreeUser(engine)
 	if err != nil {
 		return "", err
 	}
@@ -66,11 +67,11 @@ func (r *Runner) Probe(ctx context.Context, name string) (version string, err er
 		return "", errors.Join(err, dir.Discard())
 	}
 	log := record.NewLog(journal, nil)
-	bs := boxes{Config: r.boxConfig(plan, engine, dir.ID())}
+	bs := box.Boxes{Config: r.boxConfig(plan, engine, dir.ID())}
 	bs.Token, bs.Log = egress.NewToken(), log
 	defer func() {
 		err = errors.Join(err, log.Close())
-		if !bs.left() {
+		if !bs.Left() {
 			err = errors.Join(err, r.o.State.RemoveTrees(dir.ID()), dir.Discard())
 		}
 	}()
@@ -80,14 +81,14 @@ func (r *Runner) Probe(ctx context.Context, name string) (version string, err er
 	if err := errors.Join(os.MkdirAll(tree, 0o700), os.Lchown(tree, owner.UID, owner.GID)); err != nil {
 		return "", fmt.Errorf("probe %s: make tree: %w", name, err)
 	}
-	b, err := bs.open(ctx, "probe", workspace.Mount{Dir: tree}, nil)
+	b, err := bs.Open(ctx, "probe", workspace.Mount{Dir: tree}, nil)
 	if err != nil {
 		return "", err
 	}
-	defer func() { err = errors.Join(err, b.discard(ctx)) }()
+	defer func() { err = errors.Join(err, b.Discard(ctx)) }()
 	info := a.Info()
 	version, err = prober.Probe(ctx, b, agents.Turn{
-		Wire: info.Wires[0], BaseURL: egress.BrokerURL(info.Providers[0]), Token: bs.Token, SessionID: uuid.NewString(), Dial: b.gate.Dial,
+		Wire: info.Wires[0], BaseURL: egress.BrokerURL(info.Providers[0]), Token: bs.Token, SessionID: uuid.NewString(), Dial: b.Gate.Dial,
 	})
 	if err != nil {
 		return "", &ProbeError{Agent: name, Err: err}

@@ -9,6 +9,7 @@ import (
 	"sandboxrun/gitdiff"
 	"sandboxrun/internal/step"
 	"sandboxrun/runner/approval"
+	"sandboxrun/runner/box"
 	"sandboxrun/runner/document"
 	"sandboxrun/runner/journal"
 	"sandboxrun/runner/plan"
@@ -27,8 +28,8 @@ type run struct {
 	agent agents.Agent // nil in command mode
 	repo  *gitdiff.Repo
 	key   egress.KeyFunc // gives the broker the provider's key, which no box ever sees
-	trees trees
-	boxes boxes
+	trees box.Trees
+	boxes box.Boxes
 	desk  approval.Desk // tool calls that wait for a person
 	dirt  *dirtSearch   // nil where the uncommitted changes are part of the run
 }
@@ -56,9 +57,9 @@ func (r *Runner) newRun(ctx context.Context, p *plan.Plan, rd *ready, started ti
 	}
 	x.record.Steps.WriteBase(x.base)
 	x.report = newReport(x.record.Log, p.Box.Limits.OutputBytes)
-	x.trees = trees{state: r.o.State, run: x.id, owner: rd.treeUser, limits: p.Box.Limits,
-		layout: preferredLayout(r.o.Layout, rd.engine, r.o.State.Dir())}
-	x.boxes = boxes{Config: r.boxConfig(p, rd.engine, x.id)}
+	x.trees = box.Trees{State: r.o.State, Run: x.id, Owner: rd.treeUser, Limits: p.Box.Limits,
+		Layout: box.PreferredLayout(r.o.Layout, rd.engine, r.o.State.Dir())}
+	x.boxes = box.Boxes{Config: r.boxConfig(p, rd.engine, x.id)}
 	x.boxes.ReadOnly, x.boxes.Token, x.boxes.Log, x.boxes.Journal = p.ReadOnlyTree(), token, x.record.Log, x.record.Steps.Watch
 	x.boxes.Unremoved = x.report.fail
 	x.record.Log.Emit("", journal.RunStarted{
@@ -72,8 +73,8 @@ func (r *Runner) newRun(ctx context.Context, p *plan.Plan, rd *ready, started ti
 
 // boxConfig is what the boxes of a run are made from, but for what differs between
 // a run and a probe.
-func (r *Runner) boxConfig(p *plan.Plan, engine sandbox.Info, run string) Config {
-	return Config{Engine: r.o.Engine, Info: engine, GuestBinary: r.o.GuestBinary, CABundle: r.o.CABundle,
+func (r *Runner) boxConfig(p *plan.Plan, engine sandbox.Info, run string) box.Config {
+	return box.Config{Engine: r.o.Engine, Info: engine, GuestBinary: r.o.GuestBinary, CABundle: r.o.CABundle,
 		AllowPrivate: r.o.Config.Box.Network.AllowPrivate, Plan: p.Box, Owner: r.o.State.Owner(run)}
 }
 

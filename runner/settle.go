@@ -25,8 +25,8 @@ func settle(x *run) *document.Result {
 	log := x.record.Log
 	log.Emit("settle", journal.PhaseStarted{})
 	x.reportDirt()
-	if names := x.boxes.usage.names(); len(names) > 0 {
-		x.report.add(deniedIssue(names, x.boxes.usage.private()))
+	if names := x.boxes.Usage.Names(); len(names) > 0 {
+		x.report.add(deniedIssue(names, x.boxes.Usage.Private()))
 	}
 	end := x.sessionTree()
 	x.removeTrees()
@@ -43,7 +43,7 @@ func settle(x *run) *document.Result {
 	took := time.Since(began).Milliseconds()
 	x.report.timing["settle"] = took
 	log.Emit("settle", journal.PhaseEnded{DurationMS: took})
-	res := x.result(x.boxes.result(x.plan, x.trees.usedLayout()), x.boxes.usage.ofAgent())
+	res := x.result(x.boxes.Result(x.plan, x.trees.UsedLayout()), x.boxes.Usage.Total())
 	x.change.diff = nil // as large as the result, which holds what is reported of it
 	res = x.record.Redacted(res)
 	log.Emit("settle", journal.RunEnded{Status: res.Status, Summary: res.Summary})
@@ -80,9 +80,9 @@ func (x *run) removeTrees() {
 			x.report.fail("settle", &document.CleanupError{What: what, Err: err})
 		}
 	}
-	if !x.boxes.left() {
-		if x.trees.working != nil {
-			if err := x.trees.close(x.trees.working); err != nil {
+	if !x.boxes.Left() {
+		if x.trees.Working != nil {
+			if err := x.trees.Close(x.trees.Working); err != nil {
 				x.report.fail("settle", err)
 			}
 		}
@@ -90,8 +90,8 @@ func (x *run) removeTrees() {
 		failed("trees of the run", x.r.o.State.RemoveTrees(x.id))
 		step.After(stepTrees)
 	}
-	if x.trees.objects != nil {
-		failed("object store", x.trees.objects.Close())
+	if x.trees.Objects != nil {
+		failed("object store", x.trees.Objects.Close())
 	}
 	failed("repository", x.repo.Close())
 }
@@ -123,7 +123,7 @@ func (x *run) sessionTree() state.SessionTree {
 		return begin
 	}
 	step.Before(stepSessionTree)
-	c, err := land.StoreCommit(x.trees.objects, land.Landing{Parent: x.base, Tree: snap.Tree, Message: x.message(), Trailers: x.trailers(), When: x.started})
+	c, err := land.StoreCommit(x.trees.Objects, land.Landing{Parent: x.base, Tree: snap.Tree, Message: x.message(), Trailers: x.trailers(), When: x.started})
 	step.After(stepSessionTree)
 	if err != nil {
 		x.sessionLost(lost+err.Error(), document.SeverityFlaw)

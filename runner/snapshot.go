@@ -19,18 +19,18 @@ var (
 
 // skipSnapshot says that there is no tree to capture. A tree whose box could not
 // be removed is not captured: it may still change under the reader.
-func skipSnapshot(x *run) bool { return x.trees.working == nil || x.boxes.left() }
+func skipSnapshot(x *run) bool { return x.trees.Working == nil || x.boxes.Left() }
 
 // snapshot captures the tree that the work left behind, now that nothing runs on
 // it any more, and records its difference from the base.
 func snapshot(ctx context.Context, x *run) error {
 	step.Before(stepSnapshot)
-	snap, err := x.trees.working.Snapshot(ctx, captureBudget(x.r.o.Config.Land, x.trees.limits.FreeBytes))
+	snap, err := x.trees.Working.Snapshot(ctx, captureBudget(x.r.o.Config.Land, x.trees.Limits.FreeBytes))
 	step.After(stepSnapshot)
 	if err != nil {
 		return fmt.Errorf("capture tree: %w", err)
 	}
-	diff, err := change.Compare(ctx, x.trees.objects, x.base.Tree, snap.Tree)
+	diff, err := change.Compare(ctx, x.trees.Objects, x.base.Tree, snap.Tree)
 	if err != nil {
 		return fmt.Errorf("compare trees: %w", err)
 	}
@@ -44,7 +44,7 @@ func snapshot(ctx context.Context, x *run) error {
 	}
 	if x.change.any() {
 		step.Before(stepPatch)
-		err := x.change.writePatch(ctx, x.record.Dir.PatchPath(), floor.New(x.trees.state.Dir(), x.trees.limits.FreeBytes), x.scanPolicy(), &x.report.findings)
+		err := x.change.writePatch(ctx, x.record.Dir.PatchPath(), floor.New(x.trees.State.Dir(), x.trees.Limits.FreeBytes), x.scanPolicy(), &x.report.findings)
 		step.After(stepPatch)
 		return err
 	}

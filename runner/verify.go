@@ -47,7 +47,7 @@ func (x *run) measure(ctx context.Context, role, tree string) (out []verifyOutco
 	for _, v := range x.plan.Verify {
 		out = append(out, verifyOutcome{VerifyCommand: v})
 	}
-	ws, err := x.trees.open(ctx, role, x.under(), tree)
+	ws, err := x.trees.Open(ctx, role, x.under(), tree)
 	if err != nil {
 		return out, err
 	}

@@ -9,8 +9,9 @@ import (
 	"slices"
 	"strings"
 
+	"sandboxrun/runner/box"
+
 	"sandboxrun/gitdiff/quota"
-	"sandboxrun/runner"
 	"sandboxrun/sandbox"
 	"sandboxrun/sandbox/docker"
 )
@@ -127,7 +128,7 @@ func checkSeccomp(_ context.Context, x *Examination) Finding {
 }
 
 func checkUserNamespaces(_ context.Context, x *Examination) Finding {
-	user := runner.BoxUser()
+	user := box.User()
 	owner, err := x.info.OnMachine(user)
 	switch {
 	case err != nil:

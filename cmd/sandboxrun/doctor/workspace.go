@@ -9,8 +9,9 @@ import (
 	"path/filepath"
 	"time"
 
+	"sandboxrun/runner/box"
+
 	"sandboxrun/cmd/sandboxrun/guest"
-	"sandboxrun/runner"
 	"sandboxrun/sandbox"
 )
 
@@ -56,7 +57,7 @@ func checkWorkspace(ctx context.Context, x *Examination) Finding {
 // for the file in the upper layer.
 func trial(ctx context.Context, x *Examination, image, binary, dir string) (took time.Duration, err error) {
 	began := time.Now()
-	owner, err := runner.TreeUser(x.info)
+	owner, err := box.TreeUser(x.info)
 	if err != nil {
 		return 0, err
 	}
@@ -68,7 +69,7 @@ func trial(ctx context.Context, x *Examination, image, binary, dir string) (took
 	}
 	box, err := x.Engine.Open(ctx, sandbox.Spec{
 		Owner: x.State.Owner(fmt.Sprintf("doctor%d", os.Getpid())), Role: "trial", Image: image,
-		Runtime: x.Config.Box.Runtime, User: runner.BoxUser(),
+		Runtime: x.Config.Box.Runtime, User: box.User(),
 		Tree:  sandbox.Tree{Lower: []string{layer("lower")}, Upper: layer("upper"), Work: layer("work")},
 		Binds: []sandbox.Bind{{Source: binary, Target: trialGuest}},
 		Guest: []string{trialGuest, guest.Command},

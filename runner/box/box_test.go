@@ -1,4 +1,4 @@
-package runner
+package box
 
 import (
 	"context"
@@ -26,7 +26,7 @@ func (b madeBox) Details() sandbox.BoxDetails { return sandbox.BoxDetails{Runtim
 
 func TestABoxMadeBelowTheRequiredTierIsRefused(t *testing.T) {
 	t.Parallel()
-	bs := &boxes{Config: Config{Info: sandbox.Info{DefaultRun: "runsc", Runtimes: []string{"runc", "runsc"}}}}
+	bs := &Boxes{Config: Config{Info: sandbox.Info{DefaultRun: "runsc", Runtimes: []string{"runc", "runsc"}}}}
 	if err := bs.keepsTier(madeBox{}); err != nil {
 		t.Errorf("no demand: %v", err)
 	}
@@ -46,7 +46,7 @@ func TestABoxMadeBelowTheRequiredTierIsRefused(t *testing.T) {
 
 func TestTheBoxesOfARunShareWhatTheyMayPrint(t *testing.T) {
 	t.Parallel()
-	bs := &boxes{printed: 90}
+	bs := &Boxes{printed: 90}
 	bs.Plan.Limits.OutputBytes = 100
 	if got := bs.limits().OutputBytes; got != 10 {
 		t.Errorf("the next box may print %d bytes, want 10", got)
@@ -60,17 +60,17 @@ func (stuckBox) Close(context.Context) error { return errors.New("engine gone") 
 
 func TestABoxWhoseRemovalFailedMayStillBeThere(t *testing.T) {
 	t.Parallel()
-	bs := &boxes{}
-	b := &box{Sandbox: stuckBox{}, of: bs, stop: func() {}, served: make(chan struct{})}
+	bs := &Boxes{}
+	b := &Box{Sandbox: stuckBox{}, of: bs, stop: func() {}, served: make(chan struct{})}
 	close(b.served)
-	if bs.left() {
+	if bs.Left() {
 		t.Error("no box was made, and one is left")
 	}
 	var cleanup *document.CleanupError
-	if err := b.discard(t.Context()); !errors.As(err, &cleanup) || cleanup.What != document.LeftBox {
+	if err := b.Discard(t.Context()); !errors.As(err, &cleanup) || cleanup.What != document.LeftBox {
 		t.Errorf("discard: %v", err)
 	}
-	if !bs.left() {
+	if !bs.Left() {
 		t.Error("the tree of the box would be read while the box may write to it")
 	}
 }
@@ -85,11 +85,11 @@ func (lostEngine) Open(context.Context, sandbox.Spec) (sandbox.Sandbox, error) {
 func TestABoxThatWasMadeInVainAndMayStillBeThereIsReported(t *testing.T) {
 	t.Parallel()
 	var reported error
-	bs := &boxes{Config: Config{Engine: lostEngine{}, Unremoved: func(_ string, err error) { reported = err }}}
-	_, err := bs.open(t.Context(), "agent", workspace.Mount{}, nil)
+	bs := &Boxes{Config: Config{Engine: lostEngine{}, Unremoved: func(_ string, err error) { reported = err }}}
+	_, err := bs.Open(t.Context(), "agent", workspace.Mount{}, nil)
 	var cleanup *document.CleanupError
-	if err == nil || !bs.left() || !errors.As(reported, &cleanup) {
-		t.Errorf("open: %v, reported: %v, left: %t", err, reported, bs.left())
+	if err == nil || !bs.Left() || !errors.As(reported, &cleanup) {
+		t.Errorf("open: %v, reported: %v, left: %t", err, reported, bs.Left())
 	}
 }
 
@@ -107,8 +107,8 @@ func TestRefusedNamesAreListedWithTheirPrivateAddresses(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	bs := &boxes{Config: Config{Log: record.NewLog(j, nil)}}
-	if names := bs.usage.names(); len(names) != 0 {
+	bs := &Boxes{Config: Config{Log: record.NewLog(j, nil)}}
+	if names := bs.Usage.Names(); len(names) != 0 {
 		t.Errorf("nothing was refused, and these are listed: %q", names)
 	}
 	for _, r := range []egress.Record{
@@ -117,10 +117,10 @@ func TestRefusedNamesAreListedWithTheirPrivateAddresses(t *testing.T) {
 	} {
 		bs.record(r)
 	}
-	if d := cmp.Diff([]string{"db.test:5432", "example.com:443"}, bs.usage.names()); d != "" {
+	if d := cmp.Diff([]string{"db.test:5432", "example.com:443"}, bs.Usage.Names()); d != "" {
 		t.Error(d)
 	}
-	if d := cmp.Diff([]string{"db.test:5432 stands for the private address 10.0.0.5"}, bs.usage.private()); d != "" {
+	if d := cmp.Diff([]string{"db.test:5432 stands for the private address 10.0.0.5"}, bs.Usage.Private()); d != "" {
 		t.Error(d)
 	}
 	if err := errors.Join(bs.Log.Close(), dir.Unlock()); err != nil {
