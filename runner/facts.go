@@ -178,3 +178,12 @@ func (f *facts) summary(res *document.Result) string {
 	}
 	return strings.Join(parts, "; ")
 }
+
+// verifyOutcome is one command of the verification; a nil ExitCode means that
+// it did not run to its end.
+type verifyOutcome struct {
+	plan.VerifyCommand
+	run document.CommandRun
+}
+
+func (v verifyOutcome) passed() bool { return v.run.ExitCode != nil && *v.run.ExitCode == v.ExpectExit }

@@ -209,3 +209,14 @@ func (x *lostRun) recoverChange(ctx context.Context, tree string) error {
 	}
 	return nil
 }
+
+// unbegun says of a dead run that it had not even a plan, as handshakes with an
+// agent have none: nobody was told of it and nothing was done to a repository.
+func unbegun(d *state.RunDir) (bool, error) {
+	_, err := os.Stat(d.Path("plan.json"))
+	if !errors.Is(err, fs.ErrNotExist) {
+		return false, err
+	}
+	record, err := d.Steps()
+	return record.Base.ID == "", err
+}

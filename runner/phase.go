@@ -6,8 +6,10 @@ import (
 	"fmt"
 	"time"
 
+	"sandboxrun/runner/document"
 	"sandboxrun/runner/journal"
 	"sandboxrun/runner/plan"
+	"sandboxrun/sandbox"
 )
 
 // phase is one step of a run. Phases without a bound of their own run under the
@@ -19,9 +21,6 @@ type phase struct {
 	skip  func(*run) bool // nil: never skipped
 	do    func(context.Context, *run) error
 }
-
-// phaseLand is the one phase that writes into the user's repository.
-const phaseLand = "land"
 
 // phases is the whole of a run, in order; settle follows. Save, of a session only,
 // comes before close because the conversation is in the box; close comes before
@@ -85,4 +84,20 @@ func withCause(ctx context.Context, err error) error {
 func teardown(ctx context.Context, what string, bound time.Duration) (context.Context, context.CancelFunc) {
 	return context.WithTimeoutCause(context.WithoutCancel(ctx), bound,
 		fmt.Errorf("%s took longer than %s", what, bound))
+}
+
+// do runs the phases. It never fails: what goes wrong becomes an issue, and the
+// phases that close, capture and settle are run all the same.
+func (x *run) do(ctx context.Context) *document.Result {
+	limit := time.Duration(x.plan.LimitSeconds) * time.Second
+	work, cancel := context.WithDeadlineCause(ctx, x.started.Add(limit),
+		&sandbox.LimitError{Limit: sandbox.LimitTime, Which: sandbox.MeasureRuntime,
+			Allowed: int64(x.plan.LimitSeconds), Measured: int64(x.plan.LimitSeconds), Detail: limit.String()})
+	defer cancel()
+	for _, ph := range phases {
+		if ph.skip == nil || !ph.skip(x) {
+			x.runPhase(ctx, work, ph)
+		}
+	}
+	return settle(x)
 }

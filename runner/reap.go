@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
-	"os"
 	"time"
 
 	"sandboxrun/gitdiff"
@@ -149,15 +147,4 @@ func (r *Runner) settleDead(ctx context.Context, dead []*state.RunDir) (done []s
 		}
 	}
 	return done, err
-}
-
-// unbegun says of a dead run that it had not even a plan, as handshakes with an
-// agent have none: nobody was told of it and nothing was done to a repository.
-func unbegun(d *state.RunDir) (bool, error) {
-	_, err := os.Stat(d.Path("plan.json"))
-	if !errors.Is(err, fs.ErrNotExist) {
-		return false, err
-	}
-	record, err := d.Steps()
-	return record.Base.ID == "", err
 }

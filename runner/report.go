@@ -162,3 +162,6 @@ func (r *report) limitReached(err error) *document.ReachedLimit {
 	}
 	return &document.ReachedLimit{Name: l.Which, Allowed: l.Allowed, Measured: l.Measured}
 }
+
+// phaseLand is the one phase that writes into the user's repository.
+const phaseLand = "land"

@@ -10,7 +10,6 @@ import (
 	"sandboxrun/internal/step"
 	"sandboxrun/runner/approval"
 	"sandboxrun/runner/box"
-	"sandboxrun/runner/document"
 	"sandboxrun/runner/journal"
 	"sandboxrun/runner/plan"
 	"sandboxrun/runner/record"
@@ -76,22 +75,6 @@ func (r *Runner) newRun(ctx context.Context, p *plan.Plan, rd *ready, started ti
 func (r *Runner) boxConfig(p *plan.Plan, engine sandbox.Info, run string) box.Config {
 	return box.Config{Engine: r.o.Engine, Info: engine, GuestBinary: r.o.GuestBinary, CABundle: r.o.CABundle,
 		AllowPrivate: r.o.Config.Box.Network.AllowPrivate, Plan: p.Box, Owner: r.o.State.Owner(run)}
-}
-
-// do runs the phases. It never fails: what goes wrong becomes an issue, and the
-// phases that close, capture and settle are run all the same.
-func (x *run) do(ctx context.Context) *document.Result {
-	limit := time.Duration(x.plan.LimitSeconds) * time.Second
-	work, cancel := context.WithDeadlineCause(ctx, x.started.Add(limit),
-		&sandbox.LimitError{Limit: sandbox.LimitTime, Which: sandbox.MeasureRuntime,
-			Allowed: int64(x.plan.LimitSeconds), Measured: int64(x.plan.LimitSeconds), Detail: limit.String()})
-	defer cancel()
-	for _, ph := range phases {
-		if ph.skip == nil || !ph.skip(x) {
-			x.runPhase(ctx, work, ph)
-		}
-	}
-	return settle(x)
 }
 
 // under is the commit whose pristine checkout the trees of this run lie over.

@@ -4,16 +4,9 @@
 package runner
 
 import (
-	"context"
-	"errors"
-	"fmt"
-
 	"sandboxrun/gitdiff/workspace"
 	"sandboxrun/runner/approval"
 	"sandboxrun/runner/config"
-	"sandboxrun/runner/document"
-	"sandboxrun/runner/journal"
-	"sandboxrun/runner/plan"
 	"sandboxrun/runner/state"
 	"sandboxrun/sandbox"
 )
@@ -48,27 +41,3 @@ type Runner struct{ o Options }
 
 // New makes a Runner.
 func New(o Options) *Runner { return &Runner{o: o} }
-
-// Execute runs a plan and returns its result. An error is only returned while
-// nothing has been created: an *InputError, a *sandbox.UnavailableError, a
-// *sandbox.ImageError, a *BusyError, or a failure of the state directory. From then on
-// whatever fails is reported in the result. Cancelling ctx (with an Interrupted
-// cause) stops the run; the result still arrives. watch, if not nil, receives
-// every journal event in order and must not block.
-func (r *Runner) Execute(ctx context.Context, p *plan.Plan, watch func(journal.Event)) (*document.Result, error) {
-	ready, slot, started, err := r.admit(ctx, p)
-	if err != nil {
-		return nil, err
-	}
-	// Nothing depends on it: the kernel releases it with the process.
-	defer func() { _ = slot.Release() }()
-	run, err := r.newRun(ctx, p, ready, started, watch)
-	if err != nil {
-		return nil, errors.Join(fmt.Errorf("create run: %w", err), ready.session.Leave(), ready.repo.Close())
-	}
-	if err := r.settleCrashed(ctx); err != nil {
-		run.report.add(issue(document.CodeCleanupFailed, "an earlier run could not be settled: "+err.Error()).
-			withSeverity(document.SeverityNote).withAction("run \"sandboxrun reap\""))
-	}
-	return run.do(ctx), nil
-}

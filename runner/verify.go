@@ -6,20 +6,9 @@ import (
 	"fmt"
 
 	"sandboxrun/internal/step"
-	"sandboxrun/runner/document"
-	"sandboxrun/runner/plan"
 )
 
 var stepVerify = step.Define("verify/command")
-
-// verifyOutcome is one command of the verification; a nil ExitCode means that
-// it did not run to its end.
-type verifyOutcome struct {
-	plan.VerifyCommand
-	run document.CommandRun
-}
-
-func (v verifyOutcome) passed() bool { return v.run.ExitCode != nil && *v.run.ExitCode == v.ExpectExit }
 
 // skipVerify says that there is nothing to verify, or that no box may be started.
 func skipVerify(x *run) bool {

@@ -2,12 +2,11 @@
 package box
 
 import (
+	"context"
 	"fmt"
 	"maps"
 	"os"
 	"slices"
-
-	"context"
 
 	"sandboxrun/gitdiff/workspace"
 	"sandboxrun/internal/step"
