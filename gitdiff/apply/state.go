@@ -7,9 +7,8 @@ import (
 	"path"
 
 	"github.com/go-git/go-git/v5/plumbing"
-	"golang.org/x/sys/unix"
-
 	"github.com/go-git/go-git/v5/plumbing/storer"
+	"golang.org/x/sys/unix"
 
 	"sandboxrun/gitdiff"
 	"sandboxrun/gitdiff/change"

@@ -1,11 +1,10 @@
 package capture
 
 import (
-	"sync"
-	"time"
-
 	"fmt"
 	"os"
+	"sync"
+	"time"
 
 	"golang.org/x/sys/unix"
 )

@@ -2,21 +2,19 @@ package land
 
 import (
 	"context"
-	"fmt"
-
-	"sandboxrun/gitdiff"
-	"sandboxrun/gitdiff/change"
-	"sandboxrun/gitdiff/gitobj"
-	"sandboxrun/internal/floor"
-
 	"errors"
+	"fmt"
 
 	"github.com/go-git/go-git/v5/plumbing"
 	"github.com/go-git/go-git/v5/plumbing/filemode"
 	"github.com/go-git/go-git/v5/plumbing/object"
 	"github.com/go-git/go-git/v5/plumbing/storer"
 
+	"sandboxrun/gitdiff"
+	"sandboxrun/gitdiff/change"
 	"sandboxrun/gitdiff/gitname"
+	"sandboxrun/gitdiff/gitobj"
+	"sandboxrun/internal/floor"
 )
 
 // ErrRefused is returned when git's strict checks or ours refuse the objects of a landing; nothing was landed.

@@ -9,13 +9,12 @@ import (
 	"path/filepath"
 	"time"
 
-	"sandboxrun/gitdiff"
-	"sandboxrun/gitdiff/gitobj"
-
 	"github.com/go-git/go-git/v5/plumbing"
 	"github.com/go-git/go-git/v5/plumbing/filemode"
 	"golang.org/x/sys/unix"
 
+	"sandboxrun/gitdiff"
+	"sandboxrun/gitdiff/gitobj"
 	"sandboxrun/internal/step"
 )
 

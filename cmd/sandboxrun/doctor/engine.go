@@ -9,9 +9,8 @@ import (
 	"slices"
 	"strings"
 
-	"sandboxrun/runner/box"
-
 	"sandboxrun/gitdiff/quota"
+	"sandboxrun/runner/box"
 	"sandboxrun/sandbox"
 	"sandboxrun/sandbox/docker"
 )

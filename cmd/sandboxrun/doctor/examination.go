@@ -2,7 +2,6 @@ package doctor
 
 import (
 	"context"
-
 	"fmt"
 	"time"
 

@@ -9,9 +9,8 @@ import (
 	"path/filepath"
 	"time"
 
-	"sandboxrun/runner/box"
-
 	"sandboxrun/cmd/sandboxrun/guest"
+	"sandboxrun/runner/box"
 	"sandboxrun/sandbox"
 )
 

@@ -2,9 +2,8 @@
 package table
 
 import (
-	"slices"
-
 	"fmt"
+	"slices"
 
 	"sandboxrun/cmd/sandboxrun/attack"
 )
