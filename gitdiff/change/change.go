@@ -10,6 +10,7 @@ import (
 
 	"github.com/go-git/go-git/v5/plumbing"
 	"github.com/go-git/go-git/v5/plumbing/filemode"
+	"github.com/go-git/go-git/v5/plumbing/storer"
 )
 
 // ChangeType is what happened to a path.
@@ -95,4 +96,20 @@ func showPath(name string) (path, b64 string) {
 		return name, ""
 	}
 	return strings.ToValidUTF8(name, "\ufffd"), base64.StdEncoding.EncodeToString([]byte(name))
+}
+
+// Bounds of a diff. Beyond the byte bounds a file is compared as a whole, and its [Change.Note] gives the reason.
+const (
+	maxChanges   = 200_000  // paths in one diff
+	maxNames     = 32 << 20 // bytes of those paths
+	MaxTextBytes = 8 << 20  // one side of a file compared by line
+	maxTextLines = 400_000  // lines of one side
+)
+
+// Diff is what differs between two trees.
+type Diff struct {
+	From, To string   // hex ids of the trees; empty for the empty tree
+	Changes  []Change // in the byte order of their names
+
+	storer storer.EncodedObjectStorer
 }

@@ -13,22 +13,6 @@ import (
 	"github.com/go-git/go-git/v5/plumbing/storer"
 )
 
-// Bounds of a diff. Beyond the byte bounds a file is compared as a whole, and its [Change.Note] gives the reason.
-const (
-	maxChanges   = 200_000  // paths in one diff
-	maxNames     = 32 << 20 // bytes of those paths
-	MaxTextBytes = 8 << 20  // one side of a file compared by line
-	maxTextLines = 400_000  // lines of one side
-)
-
-// Diff is what differs between two trees.
-type Diff struct {
-	From, To string   // hex ids of the trees; empty for the empty tree
-	Changes  []Change // in the byte order of their names
-
-	storer storer.EncodedObjectStorer
-}
-
 // Compare compares two trees by hex id; an empty id is the empty tree. In-tree attributes, configuration and the clock have
 // no part in it. A change of more than 200 000 paths, or of paths with more than 32 MiB, is a [*gitdiff.BudgetError].
 func Compare(ctx context.Context, o *gitdiff.Objects, fromTree, toTree string) (*Diff, error) {
@@ -92,34 +76,4 @@ func (d *Diff) describe(c *Change, budget *compareBudget) error {
 	c.unseen = unseenIn(edit)
 	c.Highlights = highlights(c, edit)
 	return nil
-}
-
-// Bounds of the comparisons of one diff.
-const (
-	compareBytes = 512 << 20        // all texts
-	compareTime  = 30 * time.Second // all comparisons
-	compareLimit = 2 * time.Second  // one comparison
-)
-
-// compareBudget is what is left for comparing texts by line. When the time is up, changed parts count as replaced; when the
-// bytes are, files are compared as a whole.
-type compareBudget struct {
-	bytes int
-	time  time.Duration
-}
-
-func newCompareBudget() *compareBudget { return &compareBudget{bytes: compareBytes, time: compareTime} }
-
-// take reports whether n more bytes may be compared.
-func (b *compareBudget) take(n int) bool {
-	b.bytes -= n
-	return b.bytes >= 0
-}
-
-// compare finds a short edit between two texts.
-func (b *compareBudget) compare(t texts) *lineEdit {
-	start := time.Now()
-	e := compareLines(t.old, t.new, min(b.time, compareLimit))
-	b.time -= time.Since(start)
-	return e
 }
