@@ -4,10 +4,21 @@ package config
 
 import (
 	"cmp"
+	"fmt"
 	"maps"
+	"path/filepath"
 
 	"sandboxrun/runner/document"
 	"sandboxrun/sandbox"
+)
+
+// Environment variables that decide what the configuration would.
+const (
+	EnvConfig   = "SANDBOXRUN_CONFIG"    // path of the configuration
+	EnvStateDir = "SANDBOXRUN_STATE_DIR" // absolute path of the state directory
+	EnvAgent    = "SANDBOXRUN_AGENT"     // default_agent
+	EnvImage    = "SANDBOXRUN_IMAGE"     // box.image
+	EnvRuntime  = "SANDBOXRUN_RUNTIME"   // box.runtime
 )
 
 // Config is what the user decided about this machine: who works by default,
@@ -154,4 +165,20 @@ func (l Land) over(base Land) Land {
 		Refuse:       append(append([]string{}, base.Refuse...), l.Refuse...),
 		MaxFile:      cmp.Or(l.MaxFile, base.MaxFile),
 	}
+}
+
+// baseDir follows the XDG Base Directory Specification, by which a relative
+// path in a variable is to be ignored.
+func baseDir(getenv func(string) string, variable, below string) (string, error) {
+	if dir := getenv(variable); filepath.IsAbs(dir) {
+		return filepath.Join(dir, "sandboxrun"), nil
+	}
+	home := getenv("HOME")
+	if !filepath.IsAbs(home) {
+		return "", &document.InputError{
+			Message: fmt.Sprintf("neither %s nor HOME is an absolute path", variable),
+			Hint:    fmt.Sprintf("set HOME, or %s and %s", EnvConfig, EnvStateDir),
+		}
+	}
+	return filepath.Join(home, below, "sandboxrun"), nil
 }

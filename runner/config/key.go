@@ -4,17 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
+	"sandboxrun/internal/wire"
 	"sandboxrun/runner/document"
 	"sandboxrun/sandbox/egress"
 )
-
-// maxKey bounds a key, in bytes. Tokens of gateways can be long.
-const maxKey = 16 << 10
-
-// envClaudeLogin holds a long-lived login token ("claude setup-token").
-const envClaudeLogin = "CLAUDE_CODE_OAUTH_TOKEN"
 
 // Key looks for the key of the named provider: the variable's value, otherwise
 // the file's, otherwise the login. Surrounding white space is dropped. What it
@@ -77,15 +73,25 @@ func fixed(c egress.Credential) egress.KeyFunc {
 	return func(context.Context) (egress.Credential, error) { return c, nil }
 }
 
-// checkKey refuses what cannot be sent as the value of an HTTP header.
-func checkKey(where, key string) error {
-	switch {
-	case key == "":
-		return fmt.Errorf("%s holds no key", where)
-	case len(key) > maxKey:
-		return fmt.Errorf("%s holds more than %d bytes", where, maxKey)
-	case strings.ContainsFunc(key, func(r rune) bool { return r <= ' ' || r > '~' }):
-		return fmt.Errorf("%s holds characters that no key has", where)
+// ProviderFor picks the first of the named providers that is configured with a
+// base_url and speaks one of the wires, and of those wires the first it speaks.
+// Both lists are an agent's, the preferred first. It looks at no key. The error
+// lists what to configure.
+func (c Config) ProviderFor(names []string, wires []wire.Wire) (name string, spoken wire.Wire, err error) {
+	var why []string
+	for _, name := range names {
+		p := c.Providers[name]
+		served := p.served(name)
+		switch i := slices.IndexFunc(wires, func(w wire.Wire) bool { return slices.Contains(served, w) }); {
+		case p.BaseURL == "" && len(served) == 0:
+			why = append(why, fmt.Sprintf("set providers.%s.base_url and providers.%s.wires (of %s)", name, name, Listed(wires)))
+		case p.BaseURL == "":
+			why = append(why, fmt.Sprintf("set providers.%s.base_url to an API that speaks %s", name, Listed(served)))
+		case i < 0:
+			why = append(why, fmt.Sprintf("provider %s speaks %s, not %s", name, Listed(served), Listed(wires)))
+		default:
+			return name, wires[i], nil
+		}
 	}
-	return nil
+	return "", "", fmt.Errorf("no provider is configured for it: %s", strings.Join(why, "; or "))
 }

@@ -9,15 +9,6 @@ import (
 	"sandboxrun/runner/document"
 )
 
-// Environment variables that decide what the configuration would.
-const (
-	EnvConfig   = "SANDBOXRUN_CONFIG"    // path of the configuration
-	EnvStateDir = "SANDBOXRUN_STATE_DIR" // absolute path of the state directory
-	EnvAgent    = "SANDBOXRUN_AGENT"     // default_agent
-	EnvImage    = "SANDBOXRUN_IMAGE"     // box.image
-	EnvRuntime  = "SANDBOXRUN_RUNTIME"   // box.runtime
-)
-
 // Load reads the user's configuration: defaults, over them the file, over
 // that the environment. A file that is not there is no error unless the
 // environment names it. Errors are *InputError, or failures of reading.
@@ -71,22 +62,6 @@ func StateDir(getenv func(string) string) (string, error) {
 		return "", &document.InputError{Message: EnvStateDir + " must be an absolute path"}
 	}
 	return filepath.Clean(dir), nil
-}
-
-// baseDir follows the XDG Base Directory Specification, by which a relative
-// path in a variable is to be ignored.
-func baseDir(getenv func(string) string, variable, below string) (string, error) {
-	if dir := getenv(variable); filepath.IsAbs(dir) {
-		return filepath.Join(dir, "sandboxrun"), nil
-	}
-	home := getenv("HOME")
-	if !filepath.IsAbs(home) {
-		return "", &document.InputError{
-			Message: fmt.Sprintf("neither %s nor HOME is an absolute path", variable),
-			Hint:    fmt.Sprintf("set HOME, or %s and %s", EnvConfig, EnvStateDir),
-		}
-	}
-	return filepath.Join(home, below, "sandboxrun"), nil
 }
 
 // Decode reads a configuration as strictly as Decode reads a task.

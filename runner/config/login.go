@@ -16,6 +16,9 @@ import (
 	"sandboxrun/sandbox/egress"
 )
 
+// maxKey bounds a key, in bytes. Tokens of gateways can be long.
+const maxKey = 16 << 10
+
 // maxLogin bounds a file that holds a login, in bytes.
 const maxLogin = 256 << 10
 
@@ -170,4 +173,20 @@ func readGeminiLogin(data []byte) (token, error) {
 	}
 	return token{}, errors.New("it has no line GEMINI_API_KEY=..., and a login with an account belongs to another service than the API; " +
 		"name an API key with key_env or key_file")
+}
+
+// envClaudeLogin holds a long-lived login token ("claude setup-token").
+const envClaudeLogin = "CLAUDE_CODE_OAUTH_TOKEN"
+
+// checkKey refuses what cannot be sent as the value of an HTTP header.
+func checkKey(where, key string) error {
+	switch {
+	case key == "":
+		return fmt.Errorf("%s holds no key", where)
+	case len(key) > maxKey:
+		return fmt.Errorf("%s holds more than %d bytes", where, maxKey)
+	case strings.ContainsFunc(key, func(r rune) bool { return r <= ' ' || r > '~' }):
+		return fmt.Errorf("%s holds characters that no key has", where)
+	}
+	return nil
 }
