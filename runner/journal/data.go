@@ -9,6 +9,24 @@ import (
 	"sandboxrun/sandbox"
 )
 
+// Kinds of events the runner itself writes; the others are agents.Kind values.
+const (
+	EventRunStarted       = "run_started"
+	EventRunEnded         = "run_ended"
+	EventPhaseStarted     = "phase_started"
+	EventPhaseEnded       = "phase_ended"
+	EventCommandOutput    = "command_output"
+	EventApprovalAsked    = "approval_asked"
+	EventApprovalAnswered = "approval_answered"
+	EventUsage            = "usage"
+	EventFileChanged      = "file_changed"
+	EventEgressDenied     = "egress_denied"
+	EventLimitReached     = "limit_reached"
+	EventTruncated        = "truncated"
+	EventSystemMessage    = "system_message"
+	EventErrorMessage     = "error_message"
+)
+
 // EventData is the data of one kind of event that the runner writes. Writers,
 // readers and the schema of events share these types. Events of an agent carry
 // the types of package agents.

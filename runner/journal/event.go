@@ -22,24 +22,6 @@ type Event struct { //nolint:recvcheck // marshals without an address; line chan
 	Data  json.RawMessage `json:"data"`
 }
 
-// Kinds of events the runner itself writes; the others are agents.Kind values.
-const (
-	EventRunStarted       = "run_started"
-	EventRunEnded         = "run_ended"
-	EventPhaseStarted     = "phase_started"
-	EventPhaseEnded       = "phase_ended"
-	EventCommandOutput    = "command_output"
-	EventApprovalAsked    = "approval_asked"
-	EventApprovalAnswered = "approval_answered"
-	EventUsage            = "usage"
-	EventFileChanged      = "file_changed"
-	EventEgressDenied     = "egress_denied"
-	EventLimitReached     = "limit_reached"
-	EventTruncated        = "truncated"
-	EventSystemMessage    = "system_message"
-	EventErrorMessage     = "error_message"
-)
-
 // timeForm is RFC 3339 in UTC with exactly three digits of milliseconds.
 const timeForm = "2006-01-02T15:04:05.000Z"
 

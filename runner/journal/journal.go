@@ -29,12 +29,6 @@ type journalLimits struct {
 	total int64 // the whole, then only the course of the run is written
 }
 
-// The journal's bounds. A reader needs one line in memory, a disk the whole.
-const (
-	maxLine    = 1 << 20
-	maxJournal = 256 << 20
-)
-
 // errJournalClosed is returned by operations on a closed journal.
 var errJournalClosed = errors.New("journal is closed")
 
