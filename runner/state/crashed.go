@@ -104,14 +104,6 @@ func (s *State) unmarkUnborn(id string) error {
 	return s.unmark(id)
 }
 
-// unmark removes the marker of a run that needs no settling.
-func (s *State) unmark(id string) error {
-	if err := os.Remove(s.marker(id)); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("unmark run: %w", err)
-	}
-	return nil
-}
-
 // Sweep removes directories whose making or removal was cut short.
 func (s *State) Sweep() error {
 	alone, err := s.creationLock(true)

@@ -93,12 +93,6 @@ func (s *State) creationLock(alone bool) (*flock.Flock, error) {
 	return l, nil
 }
 
-// validRunID reports whether a name is an id. It prevents foreign names from becoming paths.
-func validRunID(id string) bool {
-	_, err := ulid.ParseStrict(strings.ToUpper(id))
-	return err == nil && id == strings.ToLower(id)
-}
-
 // ID is the id of the run.
 func (d *RunDir) ID() string { return d.id }
 

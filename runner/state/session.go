@@ -4,8 +4,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/gofrs/flock"
@@ -183,4 +185,35 @@ func (d *SessionDir) Remove() error {
 		return fmt.Errorf("remove session %s: %w", d.id, err)
 	}
 	return nil
+}
+
+// staleFiles lists the files of a session's directory that the session does not name.
+func (s *State) staleFiles(doc Session) ([]string, error) {
+	if doc.ID == "" {
+		return nil, nil
+	}
+	named := map[string]bool{}
+	var total int64
+	for _, r := range slices.Backward(doc.Runs) {
+		c := r.Conversation
+		if c == nil || named[c.RunID+".tar"] {
+			continue
+		}
+		if total += c.Bytes; total > maxConversations && len(named) > 0 {
+			break
+		}
+		named[c.RunID+".tar"] = true
+	}
+	var stale []string
+	entries, err := os.ReadDir(s.sessionHome(doc.ID))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	for _, e := range entries {
+		if !named[e.Name()] {
+			stale = append(stale, filepath.Join(s.sessionHome(doc.ID), e.Name()))
+		}
+	}
+	half, err := filepath.Glob(filepath.Join(escapeGlob(s.sessionDir(doc.ID)), ".session.json*"))
+	return append(stale, half...), err
 }

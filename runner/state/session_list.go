@@ -8,7 +8,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"time"
 
 	"sandboxrun/runner/document"
@@ -168,40 +167,4 @@ func (s *State) sweepSession(ctx context.Context, id string) error {
 		err = d.sweep(doc)
 	}
 	return errors.Join(err, d.Close())
-}
-
-// staleFiles lists the files of a session's directory that the session does not name.
-func (s *State) staleFiles(doc Session) ([]string, error) {
-	if doc.ID == "" {
-		return nil, nil
-	}
-	named := map[string]bool{}
-	var total int64
-	for _, r := range slices.Backward(doc.Runs) {
-		c := r.Conversation
-		if c == nil || named[c.RunID+".tar"] {
-			continue
-		}
-		if total += c.Bytes; total > maxConversations && len(named) > 0 {
-			break
-		}
-		named[c.RunID+".tar"] = true
-	}
-	var stale []string
-	entries, err := os.ReadDir(s.sessionHome(doc.ID))
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, err
-	}
-	for _, e := range entries {
-		if !named[e.Name()] {
-			stale = append(stale, filepath.Join(s.sessionHome(doc.ID), e.Name()))
-		}
-	}
-	half, err := filepath.Glob(filepath.Join(escapeGlob(s.sessionDir(doc.ID)), ".session.json*"))
-	return append(stale, half...), err
-}
-
-// escapeGlob makes a path match only itself in a pattern.
-func escapeGlob(path string) string {
-	return strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`).Replace(path)
 }

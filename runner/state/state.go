@@ -13,6 +13,8 @@ import (
 	"strings"
 	"syscall"
 
+	"github.com/oklog/ulid/v2"
+
 	"sandboxrun/gitdiff"
 	"sandboxrun/gitdiff/workspace"
 	"sandboxrun/runner/config"
@@ -156,4 +158,23 @@ func (s *State) Alive(owner string) bool {
 	}
 	held, err := locked(filepath.Join(s.runDir(id), "lock"))
 	return held || err != nil
+}
+
+// escapeGlob makes a path match only itself in a pattern.
+func escapeGlob(path string) string {
+	return strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`).Replace(path)
+}
+
+// unmark removes the marker of a run that needs no settling.
+func (s *State) unmark(id string) error {
+	if err := os.Remove(s.marker(id)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("unmark run: %w", err)
+	}
+	return nil
+}
+
+// validRunID reports whether a name is an id. It prevents foreign names from becoming paths.
+func validRunID(id string) bool {
+	_, err := ulid.ParseStrict(strings.ToUpper(id))
+	return err == nil && id == strings.ToLower(id)
 }
