@@ -3,10 +3,17 @@ package main
 import (
 	"encoding/json"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
 )
+
+type bench struct {
+	bin, image, dir string
+	rounds          int
+	progress        io.Writer
+}
 
 // edit is the work of every contender: one file changed, one added, one deleted.
 const edit = `echo "// edited" >> pkg/000/000/f000000.go && echo new > added.txt && rm pkg/000/000/f000001.go`
