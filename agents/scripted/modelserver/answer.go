@@ -5,7 +5,6 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
-	"time"
 )
 
 // Token counts of every answer: fixed, so that sums can be checked.
@@ -64,51 +63,6 @@ func (a answer) textOf(k partKind) string {
 		sb.WriteString(p.text)
 	}
 	return sb.String()
-}
-
-func (s *Server) compose(step Step, main bool) answer {
-	a := answer{number: s.number(main), stop: step.StopReason}
-	if a.stop == "" {
-		a.stop = stopEnd
-		if len(step.Tools) > 0 {
-			a.stop = stopTools
-		}
-	}
-	if step.Thinking != "" {
-		a.parts = append(a.parts, part{kind: thinkingPart, text: step.Thinking})
-	}
-	if step.Text != "" {
-		a.parts = append(a.parts, part{kind: textPart, text: step.Text})
-	}
-	for _, t := range step.Tools {
-		a.parts = append(a.parts, part{kind: toolPart, text: string(t.Input), name: t.Name, number: s.number(main)})
-	}
-	return a
-}
-
-// answer carries a step out.
-func (s *Server) answer(w http.ResponseWriter, r *http.Request, p protocol, q question, step Step) {
-	if step.DelayMS > 0 {
-		timer := time.NewTimer(time.Duration(step.DelayMS) * time.Millisecond)
-		defer timer.Stop()
-		select {
-		case <-timer.C:
-		case <-r.Context().Done():
-			return
-		}
-	}
-	switch a := s.compose(step, q.Main); {
-	case step.Silent:
-		<-r.Context().Done()
-	case step.Fault != nil:
-		refuse(w, p, *step.Fault)
-	case q.Stream:
-		stream(w, p.events(q, a), step.Cut)
-	case step.Cut:
-		half(w, p.document(q, a))
-	default:
-		writeJSON(w, http.StatusOK, p.document(q, a))
-	}
 }
 
 // half writes the first half of an answer and drops the connection.

@@ -1,6 +1,9 @@
 package modelserver
 
-import "net/http"
+import (
+	"fmt"
+	"net/http"
+)
 
 // protocol is the wire of one provider: it reads questions and gives answers
 // their form. Everything else is the same for all of them.
@@ -28,3 +31,6 @@ func faultType(f Fault, byStatus map[int]string) string {
 	}
 	return byStatus[http.StatusBadRequest]
 }
+
+// id makes an identifier of a number.
+func id(prefix string, number int) string { return fmt.Sprintf("%s_%012d", prefix, number) }

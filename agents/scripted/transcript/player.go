@@ -1,11 +1,18 @@
 package transcript
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
+	"reflect"
+	"slices"
 	"sync"
 	"testing/synctest"
 	"time"
+
+	"encoding/json"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 const (
@@ -38,59 +45,11 @@ type Player struct {
 	fronts []*front
 }
 
-// heard is something the host said, or did.
-type heard struct {
-	exec *playedExec // of a process: it begins with argv
-	call *playedCall // begins a request
-	argv []string
-	text []byte
-	end  bool // of standard input
-}
-
-// Play begins a play, inside of a bubble of package synctest only. It is the same
-// every time: the clock is set to the day of the recording, and before every
-// entry of the agent the host does whatever it is about to do, and waits as long
-// as it was made to wait. mark is called for marks and may be nil.
-func Play(entries []Entry, mark func(name string)) *Player {
-	if mark == nil {
-		mark = func(string) {}
-	}
-	p := &Player{began: time.Now(), mark: mark, heard: make(chan heard), ended: make(chan struct{}), calls: map[int]*playedCall{}, chance: newChance()}
-	if len(entries) > 0 && entries[0].Began != nil {
-		p.began = *entries[0].Began
-		time.Sleep(time.Until(p.began)) //nolint:forbidigo // by the bubble's clock, which costs no time
-		entries = entries[1:]
-	}
-	p.group.Go(func() { p.run(entries) })
-	return p
-}
-
 // settle waits until it is time for an entry, and until the host waits for it.
 func (p *Player) settle(e Entry) {
 	time.Sleep(time.Until(p.began.Add(time.Duration(e.At) * time.Millisecond))) //nolint:forbidigo // by the bubble's clock, which costs no time
 	synctest.Wait()
 }
-
-// End ends the play and waits for it. The error says where host and recording
-// differ, or what of the recording was not reached. No process of the player may
-// run any more.
-func (p *Player) End() error {
-	p.fail(nil)
-	p.mu.Lock()
-	fronts := p.fronts
-	p.mu.Unlock()
-	for _, f := range fronts {
-		_ = f.close()
-	}
-	p.group.Wait()
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.err
-}
-
-// Recorded is text of the host with the random words of the recording instead of
-// its own. It is for what the host told by the end of the play.
-func (p *Player) Recorded(text []byte) []byte { return p.chance.toRecorded(text) }
 
 // same compares what the host said with the recording.
 func (p *Player) same(e Entry, h heard) error {
@@ -112,52 +71,6 @@ func (p *Player) fail(err error) {
 		p.err = err
 		close(p.ended)
 	}
-}
-
-func (p *Player) run(entries []Entry) {
-	for i, e := range entries {
-		if err := p.step(e); err != nil {
-			p.fail(fmt.Errorf("line %d of the recording: %w", i+2, err)) // the first says when it began
-			return
-		}
-	}
-	// What the host says now it said in no recording.
-	for {
-		synctest.Wait()
-		select {
-		case h := <-p.heard:
-			p.pending = append(p.pending, h)
-			continue
-		default:
-		}
-		break
-	}
-	for _, h := range p.pending {
-		if !h.end {
-			p.fail(fmt.Errorf("the recording is over, but the host says: %s", h))
-			return
-		}
-	}
-}
-
-func (p *Player) step(e Entry) error {
-	switch {
-	case e.Mark != "":
-		p.settle(e)
-		p.mark(e.Mark)
-		return nil
-	case e.From == Host && e.Exec != nil:
-		return p.expectExec(e)
-	case e.From == Host && e.HTTP != nil:
-		return p.expectCall(e)
-	case e.Exec != nil:
-		p.settle(e)
-		return p.sayExec(e)
-	case e.HTTP != nil:
-		p.settle(e)
-		return p.sayCall(e)
-	}
-	return errors.New("belongs to nothing")
 }
 
 // await returns the first thing the host says that is wanted.
@@ -190,4 +103,76 @@ func (p *Player) await(e Entry, wanted func(heard) bool) (heard, error) {
 			over = true
 		}
 	}
+}
+
+// heard is something the host said, or did.
+type heard struct {
+	exec *playedExec // of a process: it begins with argv
+	call *playedCall // begins a request
+	argv []string
+	text []byte
+	end  bool // of standard input
+}
+
+func (h heard) String() string {
+	switch {
+	case h.call != nil:
+		return fmt.Sprintf("%s %s %s", h.call.method, h.call.path, cut(h.text))
+	case h.argv != nil:
+		return fmt.Sprintf("run %q", h.argv)
+	case h.end:
+		return "the end of its input"
+	}
+	return cut(h.text)
+}
+
+// same compares what the host said with the recording: JSON by its structure,
+// anything else as it stands.
+func same(e Entry, h heard) error {
+	switch {
+	case e.Argv != nil:
+		if !slices.Equal(e.Argv, h.argv) {
+			return fmt.Errorf("the host runs something else (-recorded +run):\n%s", cmp.Diff(e.Argv, h.argv))
+		}
+		return nil
+	case (e.End == endInput) != h.end:
+		return fmt.Errorf("recorded: %s\nthe host says: %s", show(e), h)
+	case bytes.Equal(e.text(), h.text):
+		return nil
+	}
+	want, ok := structure(e.text())
+	got, also := structure(h.text)
+	if !ok || !also {
+		return fmt.Errorf("recorded: %s\nthe host says: %s", show(e), h)
+	}
+	if !reflect.DeepEqual(want, got) {
+		return fmt.Errorf("the host says something else (-recorded +said):\n%s", cmp.Diff(want, got))
+	}
+	return nil
+}
+
+// maxShown bounds how much of a frame an error shows, in bytes.
+const maxShown = 2000
+
+// structure is the value of one document of JSON.
+func structure(text []byte) (v any, ok bool) {
+	dec := json.NewDecoder(bytes.NewReader(text))
+	dec.UseNumber()
+	return v, dec.Decode(&v) == nil && !dec.More()
+}
+
+// show is an entry for people.
+func show(e Entry) string {
+	var b bytes.Buffer
+	if err := Write(&b, []Entry{e}); err != nil {
+		return err.Error()
+	}
+	return cut(bytes.TrimSpace(b.Bytes()))
+}
+
+func cut(b []byte) string {
+	if len(b) > maxShown {
+		return string(b[:maxShown]) + "…"
+	}
+	return string(b)
 }
