@@ -17,19 +17,12 @@ import (
 const (
 	// stopGrace is how long a stopped CLI has to end its turn and leave.
 	stopGrace = 2 * time.Second
-	// leaveGrace is how long a CLI may take to leave once it was told to. It is
-	// long because one that is killed takes its conversation along, and a busy
-	// machine makes a Node program of some size slow.
-	leaveGrace = 15 * time.Second
 	// LingerGrace is how long a CLI may take to start over, after a frame that
 	// could be its last, when something of its own wakes it.
 	LingerGrace = 5 * time.Second
 	// MaxPause bounds how long a provider may make the CLI wait between two attempts.
 	MaxPause = 10 * time.Minute
 )
-
-// MaxWords bounds what an outcome quotes of the agent, in bytes.
-const MaxWords = 64 << 10
 
 // errKilled ends a process that did not leave in time, by removing its box.
 var errKilled = errors.New("agent did not leave in time")
@@ -222,18 +215,6 @@ func (c *Conversation) answer(q *Asked, d agents.Decision) {
 	}
 	c.Peer.Answer(q, d)
 }
-
-// Running reports that the turn has neither ended nor been stopped.
-func (c *Conversation) Running() bool { return c.state == turnRunning }
-
-// Closing reports that the frame that ends the turn has arrived.
-func (c *Conversation) Closing() bool { return c.state == turnClosing }
-
-// Stopping reports that the runner has stopped the turn.
-func (c *Conversation) Stopping() bool { return c.state >= turnStopping }
-
-// Killed reports that the box of the process is being removed.
-func (c *Conversation) Killed() bool { return c.state == turnKilled }
 
 // CloseInput ends the standard input of the CLI; later messages are dropped.
 func (c *Conversation) CloseInput() {

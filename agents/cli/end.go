@@ -9,6 +9,9 @@ import (
 	"sandboxrun/sandbox"
 )
 
+// MaxWords bounds what an outcome quotes of the agent, in bytes.
+const MaxWords = 64 << 10
+
 // StopReason is a reason of ours to end a turn.
 type StopReason struct {
 	End     agents.End
@@ -114,3 +117,15 @@ func (c *Conversation) Err(binary string, err error) error {
 	}
 	return nil
 }
+
+// Running reports that the turn has neither ended nor been stopped.
+func (c *Conversation) Running() bool { return c.state == turnRunning }
+
+// Closing reports that the frame that ends the turn has arrived.
+func (c *Conversation) Closing() bool { return c.state == turnClosing }
+
+// Stopping reports that the runner has stopped the turn.
+func (c *Conversation) Stopping() bool { return c.state >= turnStopping }
+
+// Killed reports that the box of the process is being removed.
+func (c *Conversation) Killed() bool { return c.state == turnKilled }

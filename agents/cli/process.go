@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"sync"
+	"time"
 
 	"sandboxrun/sandbox"
 )
@@ -16,6 +17,10 @@ const (
 	inputQueue = 256
 	// StderrKept is how much of the end of standard error is kept, in bytes.
 	StderrKept = 8 << 10
+	// leaveGrace is how long a CLI may take to leave once it was told to. It is
+	// long because one that is killed takes its conversation along, and a busy
+	// machine makes a Node program of some size slow.
+	leaveGrace = 15 * time.Second
 )
 
 // errInputFull says that an agent has stopped reading its standard input.
