@@ -7,7 +7,6 @@ import (
 	"context"
 	"fmt"
 	"strings"
-	"time"
 
 	"sandboxrun/agents"
 	"sandboxrun/agents/cli"
@@ -42,67 +41,6 @@ type agent struct {
 	// quirks is what the CLI does in its own way in a turn.
 	quirks func(t agents.Turn) quirks
 }
-
-// quirks is what one CLI does in its own way. The zero value is a CLI that
-// does as the protocol says.
-type quirks struct {
-	model string // what the turn was started with, where the CLI does not say
-	// tool names the tool of a call, which the protocol has no field for; ""
-	// falls back to the kind of the call.
-	tool func(u *sessionUpdate) string
-	// mcp says that a tool is one of an MCP server.
-	mcp func(tool string) bool
-	// titled says that the title of a command's call is its command line.
-	titled bool
-	// noise are methods and kinds of update of its own that mean nothing here.
-	noise []string
-	// noServers keeps the turn's MCP servers out of the session: the CLI got them otherwise.
-	noServers bool
-	// unserved says why the CLI starts none of the turn's MCP servers; "" says that it does.
-	unserved string
-	// loaded is the update that ends the replay of a loaded session; "" says that
-	// the replay is over with the answer to session/load.
-	loaded string
-	// notice reads a chunk of the agent's message that is the CLI's own word.
-	// fresh says that no message of the model is open.
-	notice func(text string, fresh bool) noticeKind
-	// verdict judges the answer to a prompt that says end_turn; nil is clean.
-	verdict func(r promptResult) *turnFault
-	// again says of an error of session/prompt that a connection broke which the
-	// CLI did not try again.
-	again func(e *turnFault) bool
-	// usage reads the tokens of a prompt from its answer.
-	usage func(r promptResult) (agents.Usage, bool)
-	// cumulative says that the usage of a prompt covers the prompts before it.
-	cumulative bool
-	// questions are what a call asks the user, nil for any other. They are keyed
-	// by their number, and so are the answers.
-	questions func(u *sessionUpdate) []agents.Question
-	// stays says that the CLI may not leave when its input ends, and gets a SIGTERM.
-	stays bool
-}
-
-// noticeKind is what a chunk of the CLI's own is.
-type noticeKind int
-
-const (
-	noticeNone   noticeKind = iota // the model's words
-	noticeSilent                   // nothing
-	noticeRemark                   // a remark for people
-	failedChunk                    // the model failed, when nothing follows
-)
-
-// Bounds of a turn.
-const (
-	// maxRepeats bounds how often a prompt is repeated after a broken connection.
-	maxRepeats = 2
-	// maxDenials bounds how often the model is told to go on after a denial.
-	maxDenials = 8
-	// replayGrace is how long the replay of a session may be silent before its end.
-	replayGrace = 20 * time.Second
-	// pidFile holds the process id of a CLI that gets a signal to leave.
-	pidFile = "/tmp/.sandboxrun-agent.pid"
-)
 
 // Info implements Agent.
 func (a agent) Info() agents.Info { return a.info() }

@@ -77,27 +77,8 @@ echo '{"allowManagedHooksOnly":true}' >"$OUT/etc/github-copilot/managed-settings
 	}
 }
 
-const (
-	// copilotCache is where the image has what the CLI would unpack into HOME.
-	copilotCache = "/opt/copilot-cache"
-	// The models of a turn that names none: the CLI needs one with a provider of ours.
-	copilotModel       = "gpt-5.4"
-	copilotClaudeModel = "claude-sonnet-4.6"
-)
-
 // copilotSettings are the settings of the CLI's user.
 const copilotSettings = `{"ide":{"autoConnect":false},"autoUpdate":false}`
-
-// copilotModelOf is the model a turn asks for.
-func copilotModelOf(t agents.Turn) string {
-	switch {
-	case t.Model != "":
-		return t.Model
-	case t.Wire == wire.AnthropicMessages:
-		return copilotClaudeModel
-	}
-	return copilotModel
-}
 
 func copilotCommand(t agents.Turn) (argv, env []string) {
 	argv = append([]string{copilotInfo().Binary}, t.Args...)

@@ -4,10 +4,19 @@ import (
 	"regexp"
 	"strings"
 
+	acp "github.com/coder/acp-go-sdk"
+
 	"sandboxrun/agents"
 	"sandboxrun/agents/cli"
+	"sandboxrun/internal/wire"
+)
 
-	acp "github.com/coder/acp-go-sdk"
+const (
+	// copilotCache is where the image has what the CLI would unpack into HOME.
+	copilotCache = "/opt/copilot-cache"
+	// The models of a turn that names none: the CLI needs one with a provider of ours.
+	copilotModel       = "gpt-5.4"
+	copilotClaudeModel = "claude-sonnet-4.6"
 )
 
 func copilotQuirks(t agents.Turn) quirks {
@@ -97,4 +106,15 @@ func copilotVerdict(r promptResult) *turnFault {
 		return &turnFault{issue: agents.CodeFailed, message: "the agent ended its turn without an answer of the model"}
 	}
 	return nil
+}
+
+// copilotModelOf is the model a turn asks for.
+func copilotModelOf(t agents.Turn) string {
+	switch {
+	case t.Model != "":
+		return t.Model
+	case t.Wire == wire.AnthropicMessages:
+		return copilotClaudeModel
+	}
+	return copilotModel
 }

@@ -14,13 +14,6 @@ import (
 	"sandboxrun/sandbox"
 )
 
-// turnFault is why a turn failed.
-type turnFault struct {
-	issue   string // one of our codes
-	code    int    // of JSON-RPC, which agents also use for statuses of HTTP
-	message string
-}
-
 // authRequired is the protocol's own code for that.
 const authRequired = -32000
 

@@ -59,17 +59,6 @@ func geminiInfo() agents.Info {
 	}
 }
 
-// geminiModel is the model of a turn that names none. Without one the CLI would
-// ask a model which model to ask.
-const geminiModel = "gemini-2.5-pro"
-
-func geminiModelOf(t agents.Turn) string {
-	if t.Model != "" {
-		return t.Model
-	}
-	return geminiModel
-}
-
 func geminiCommand(t agents.Turn) (argv, env []string) {
 	argv = append([]string{geminiInfo().Binary}, t.Args...)
 	if mode := t.Settings.String("approval_mode"); t.ReadOnly {

@@ -8,6 +8,10 @@ import (
 	"sandboxrun/agents/cli"
 )
 
+// geminiModel is the model of a turn that names none. Without one the CLI would
+// ask a model which model to ask.
+const geminiModel = "gemini-2.5-pro"
+
 func geminiQuirks(t agents.Turn) quirks {
 	stdio := false
 	for _, s := range t.MCP {
@@ -71,4 +75,11 @@ func geminiVerdict(r promptResult) *turnFault {
 		return &turnFault{issue: agents.CodeFailed, message: "the agent ended its turn without an answer of the model"}
 	}
 	return nil
+}
+
+func geminiModelOf(t agents.Turn) string {
+	if t.Model != "" {
+		return t.Model
+	}
+	return geminiModel
 }

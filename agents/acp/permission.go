@@ -11,13 +11,6 @@ import (
 	acp "github.com/coder/acp-go-sdk"
 )
 
-// openRequest is a permission request without an answer.
-type openRequest struct {
-	message agentMessage
-	allow   acp.PermissionOptionId // "" where there is no such option
-	reject  acp.PermissionOptionId
-}
-
 // maxOptions bounds the options of a permission request.
 const maxOptions = 64
 

@@ -18,14 +18,6 @@ const (
 	maxPaths = 64
 )
 
-// toolCall is a tool call, as it becomes known piece by piece.
-type toolCall struct {
-	update sessionUpdate // the last of every field
-	shown  bool          // its event was emitted, with this tool and action:
-	tool   string
-	action agents.Action
-}
-
 // tool handles tool_call and tool_call_update. Agents announce a call before
 // its input is known, and some only by asking for permission.
 func (a *peer) tool(u sessionUpdate, text []byte) {

@@ -2,7 +2,6 @@ package acp
 
 import (
 	"context"
-	"encoding/json"
 	"slices"
 	"time"
 
@@ -11,55 +10,6 @@ import (
 
 	acp "github.com/coder/acp-go-sdk"
 )
-
-// peer is one turn of a CLI that speaks ACP.
-type peer struct {
-	*cli.Conversation
-	link      *connection
-	quirks    quirks
-	probing   bool
-	terminate func() // tells a process that stays to leave; nil for none
-	leaving   chan struct{}
-
-	phase    phase
-	session  string
-	model    string
-	version  string
-	planning string // the session's mode for planning
-
-	run    messageRun             // the message that is being said
-	tools  map[string]*toolCall   // calls without a result
-	over   map[string]bool        // calls with one; true for those that were denied
-	open   map[string]openRequest // permission requests, by id
-	prompt promptState
-	repeat int // prompts repeated after a broken connection
-	denied int // prompts made because a denial ended the one before
-
-	total agents.Usage
-	fault *turnFault // why the turn failed
-	clean bool       // the protocol's own end, without an error
-
-}
-
-// phase is where the exchange stands; the doc comment of agent draws them.
-type phase int
-
-const (
-	phaseHello phase = iota
-	phaseOpening
-	phaseReplaying
-	phaseSetting
-	phasePrompting
-	phaseOver
-)
-
-// promptState is what is known of one session/prompt.
-type promptState struct {
-	claim   string
-	failure string       // the CLI's own word that the model failed, while nothing followed
-	refused []string     // reasons of denials after which the model said nothing
-	usage   agents.Usage // summed from what the model's messages carry
-}
 
 func newPeer(ctx context.Context, c *cli.Conversation, q quirks) *peer {
 	t := &peer{
@@ -156,18 +106,6 @@ func (a *peer) silent(kind string) bool {
 	return slices.Contains(a.quirks.noise, kind)
 }
 
-// call makes a request, which answered gets the answer to.
-func (a *peer) call(method string, params any) { a.write(a.link.request(method, params)) }
-
-// write sends what the connection made of a message.
-func (a *peer) write(message json.RawMessage) {
-	if message == nil {
-		a.Stop(cli.StopReason{End: agents.EndFailed, Code: agents.CodeFailed, Message: "a message for the agent cannot be written"})
-		return
-	}
-	a.Send(message)
-}
-
 // Interrupt cancels the prompt. Before there is one, the end of the input says it all.
 func (a *peer) Interrupt() {
 	if a.phase != phasePrompting {
@@ -182,26 +120,4 @@ func (a *peer) Patience() (time.Duration, bool) { return replayGrace, a.phase ==
 
 func (a *peer) Overdue() {
 	a.fail(turnFault{issue: agents.CodeFailed, message: "the agent did not finish telling the conversation so far"})
-}
-
-// fail ends a turn that cannot go on, or did not go well.
-func (a *peer) fail(f turnFault) {
-	if a.fault == nil {
-		a.fault = &f
-	}
-	a.end()
-}
-
-// end closes the exchange.
-func (a *peer) end() {
-	a.flush()
-	a.phase = phaseOver
-	a.Finish()
-	if a.terminate != nil && a.leaving == nil {
-		a.leaving = make(chan struct{})
-		go func() {
-			defer close(a.leaving)
-			a.terminate()
-		}()
-	}
 }

@@ -7,20 +7,6 @@ import (
 	"sandboxrun/agents/cli"
 )
 
-const (
-	// maxMessage is where one message is cut into two, in bytes.
-	maxMessage = 1 << 20
-	// maxPlan bounds the entries of a plan that are shown.
-	maxPlan = 200
-)
-
-// messageRun is a run of chunks that make one message.
-type messageRun struct {
-	kind agents.Kind
-	id   string
-	text strings.Builder
-}
-
 // update handles an update of our session.
 func (a *peer) update(u sessionUpdate, text []byte) {
 	switch u.Type {
@@ -84,32 +70,9 @@ func (a *peer) chunk(u sessionUpdate, text []byte) {
 	}
 }
 
-// acts notes that the model goes on: what was a failure was not the end.
-func (a *peer) acts() { a.prompt.failure = "" }
-
 // speaks notes that the model goes on with words, which it does only when it was
 // told of what was denied.
 func (a *peer) speaks() { a.prompt.failure, a.prompt.refused = "", nil }
-
-// say adds to a message, or begins the next.
-func (a *peer) say(kind agents.Kind, id, text string) {
-	if a.run.kind != kind || a.run.id != id || a.run.text.Len()+len(text) > maxMessage {
-		a.flush()
-	}
-	a.run.kind, a.run.id = kind, id
-	a.run.text.WriteString(text)
-}
-
-// flush ends the message that is being said.
-func (a *peer) flush() {
-	if text := a.run.text.String(); text != "" {
-		a.Emit(a.run.kind, agents.Message{Text: text})
-		if a.run.kind == agents.KindAssistantMessage {
-			a.prompt.claim = text
-		}
-	}
-	a.run = messageRun{}
-}
 
 // plan shows the agent's plan as it stands.
 func (a *peer) plan(u sessionUpdate) {
