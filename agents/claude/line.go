@@ -124,14 +124,6 @@ func (c *peer) started(f frame, text []byte) {
 	}
 }
 
-// goesOn notes that the turn goes on: a result that was held back was not its end.
-func (c *peer) goesOn() {
-	if c.held {
-		c.held = false
-		c.end.result = nil
-	}
-}
-
 // retry handles the notice of a failed request. A refused key does not get
 // better by trying again.
 func (c *peer) retry(f frame, text []byte) {

@@ -78,3 +78,11 @@ func (c *peer) user(f frame, text []byte) {
 		}
 	}
 }
+
+// goesOn notes that the turn goes on: a result that was held back was not its end.
+func (c *peer) goesOn() {
+	if c.held {
+		c.held = false
+		c.end.result = nil
+	}
+}

@@ -6,8 +6,6 @@ import (
 
 	"sandboxrun/agents"
 	"sandboxrun/agents/cli"
-
-	"github.com/sourcegraph/jsonrpc2"
 )
 
 // The requests of the CLI that are answered; every other one is refused.
@@ -31,13 +29,6 @@ type askParams struct {
 		Tool   string          `json:"tool_name"`
 		Params json.RawMessage `json:"tool_params"`
 	} `json:"_meta"`
-}
-
-// pendingAsk is what has to be known of a request when it is decided.
-type pendingAsk struct {
-	id     jsonrpc2.ID
-	method string
-	thread string
 }
 
 // request handles a request of the CLI. Every one gets an answer, as the CLI

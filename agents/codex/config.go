@@ -11,21 +11,6 @@ import (
 	"sandboxrun/sandbox"
 )
 
-const (
-	// homeDir is Codex's own directory, below HOME. It must exist before Codex
-	// starts and must not be under /tmp.
-	homeDir    = ".codex"
-	configPath = homeDir + "/config.toml"
-	// providerName is the provider of our configuration. One of Codex's own
-	// would try a WebSocket first and ignore the variable of the key.
-	providerName = "sandboxrun"
-	// keyVariable is the variable the placeholder is in; the model's shell has none.
-	keyVariable = "SANDBOXRUN_MODEL_KEY"
-	// retries bounds how often a request, and a stream that broke, is
-	// repeated; Codex's own 4 and 5 make 30 requests of a failing one.
-	retries = 2
-)
-
 // configuration is the configuration of a turn. Unknown keys are an error of the
 // CLI, so that a newer version cannot ignore one that protects.
 type configuration struct {

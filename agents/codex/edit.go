@@ -66,14 +66,3 @@ func (e *openEdits) of(id string) (input json.RawMessage, paths []string) {
 	}
 	return asJSON(map[string]json.RawMessage{"changes": raw}), paths
 }
-
-// patchUpdated handles a new version of an edit that is being written.
-func (c *peer) patchUpdated(f frame, text []byte) {
-	var n struct {
-		ItemID  string          `json:"itemId"`
-		Changes json.RawMessage `json:"changes"`
-	}
-	if cli.Decode(cli.Object(f.Params), &n) != nil || !c.Calls.Has(n.ItemID) || !c.edits.note(threadItem{Type: "fileChange", ID: n.ItemID, Changes: n.Changes}) {
-		c.EmitUnknown(text)
-	}
-}

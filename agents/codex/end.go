@@ -10,22 +10,6 @@ import (
 	"sandboxrun/sandbox"
 )
 
-// ending collects how a turn ends.
-type ending struct {
-	seen    bool       // turn/completed for this turn
-	failure *turnError // what it said went wrong, or what did before it
-	last    *turnError // the last error of the provider
-	claim   string
-	usage   agents.Usage
-}
-
-// turnError is an error as Codex reports it.
-type turnError struct {
-	Message string          `json:"message"`
-	Info    json.RawMessage `json:"codexErrorInfo"` // a word, or an object with one
-	Details string          `json:"additionalDetails"`
-}
-
 // turnStarted learns the turn's id where the answer to turn/start comes later.
 func (c *peer) turnStarted(f frame, text []byte) {
 	var n struct {

@@ -8,38 +8,6 @@ import (
 	"sandboxrun/agents/cli"
 )
 
-// threadItem is one thing in a turn. Which fields it has depends on its type.
-type threadItem struct {
-	Type   string `json:"type"`
-	ID     string `json:"id"`
-	Status string `json:"status"` // inProgress, completed, failed, declined
-	// agentMessage, plan
-	Text string `json:"text"`
-	// reasoning
-	Summary []string `json:"summary"`
-	Content []string `json:"content"`
-	// commandExecution
-	Command  string `json:"command"`
-	CWD      string `json:"cwd"`
-	Output   string `json:"aggregatedOutput"`
-	ExitCode *int   `json:"exitCode"`
-	// fileChange
-	Changes json.RawMessage `json:"changes"`
-	// mcpToolCall, dynamicToolCall, collabAgentToolCall
-	Server    string          `json:"server"`
-	Namespace string          `json:"namespace"`
-	Tool      string          `json:"tool"`
-	Arguments json.RawMessage `json:"arguments"`
-	Result    json.RawMessage `json:"result"`
-	Error     json.RawMessage `json:"error"`
-	Success   *bool           `json:"success"`
-	Prompt    string          `json:"prompt"`
-	Receivers []string        `json:"receiverThreadIds"`
-	// webSearch, imageView
-	Query string `json:"query"`
-	Path  string `json:"path"`
-}
-
 // maxThreads bounds the subagents whose words are assigned to a call.
 const maxThreads = 64
 
@@ -170,4 +138,15 @@ func (c *peer) finishItem(i threadItem) {
 		c.Emit(agents.KindCommandOutput, agents.CommandOutput{ID: i.ID, Stream: "stdout", Text: i.Output})
 	}
 	c.Emit(agents.KindToolResult, r)
+}
+
+// patchUpdated handles a new version of an edit that is being written.
+func (c *peer) patchUpdated(f frame, text []byte) {
+	var n struct {
+		ItemID  string          `json:"itemId"`
+		Changes json.RawMessage `json:"changes"`
+	}
+	if cli.Decode(cli.Object(f.Params), &n) != nil || !c.Calls.Has(n.ItemID) || !c.edits.note(threadItem{Type: "fileChange", ID: n.ItemID, Changes: n.Changes}) {
+		c.EmitUnknown(text)
+	}
 }

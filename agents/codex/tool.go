@@ -11,6 +11,38 @@ import (
 	"github.com/kballard/go-shellquote"
 )
 
+// threadItem is one thing in a turn. Which fields it has depends on its type.
+type threadItem struct {
+	Type   string `json:"type"`
+	ID     string `json:"id"`
+	Status string `json:"status"` // inProgress, completed, failed, declined
+	// agentMessage, plan
+	Text string `json:"text"`
+	// reasoning
+	Summary []string `json:"summary"`
+	Content []string `json:"content"`
+	// commandExecution
+	Command  string `json:"command"`
+	CWD      string `json:"cwd"`
+	Output   string `json:"aggregatedOutput"`
+	ExitCode *int   `json:"exitCode"`
+	// fileChange
+	Changes json.RawMessage `json:"changes"`
+	// mcpToolCall, dynamicToolCall, collabAgentToolCall
+	Server    string          `json:"server"`
+	Namespace string          `json:"namespace"`
+	Tool      string          `json:"tool"`
+	Arguments json.RawMessage `json:"arguments"`
+	Result    json.RawMessage `json:"result"`
+	Error     json.RawMessage `json:"error"`
+	Success   *bool           `json:"success"`
+	Prompt    string          `json:"prompt"`
+	Receivers []string        `json:"receiverThreadIds"`
+	// webSearch, imageView
+	Query string `json:"query"`
+	Path  string `json:"path"`
+}
+
 // call is the tool an item is a call of, what that does, and its input.
 func (i threadItem) call() (tool string, action agents.Action, input json.RawMessage) {
 	switch i.Type {

@@ -1,9 +1,12 @@
 package codex
 
 import (
+	"encoding/json"
 	"maps"
 	"slices"
 	"time"
+
+	"github.com/sourcegraph/jsonrpc2"
 
 	"sandboxrun/agents"
 	"sandboxrun/agents/cli"
@@ -197,4 +200,27 @@ func (c *peer) broken(message string) {
 		c.end.failure = &turnError{Message: message}
 	}
 	c.leaveNow()
+}
+
+// pendingAsk is what has to be known of a request when it is decided.
+type pendingAsk struct {
+	id     jsonrpc2.ID
+	method string
+	thread string
+}
+
+// ending collects how a turn ends.
+type ending struct {
+	seen    bool       // turn/completed for this turn
+	failure *turnError // what it said went wrong, or what did before it
+	last    *turnError // the last error of the provider
+	claim   string
+	usage   agents.Usage
+}
+
+// turnError is an error as Codex reports it.
+type turnError struct {
+	Message string          `json:"message"`
+	Info    json.RawMessage `json:"codexErrorInfo"` // a word, or an object with one
+	Details string          `json:"additionalDetails"`
 }

@@ -2,7 +2,6 @@ package droid
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strconv"
@@ -20,15 +19,6 @@ const (
 	// latePrefix starts the key of a request the CLI did not make.
 	latePrefix = "late/"
 )
-
-// openRequest is one request of the CLI that waits for decisions: about one
-// call or several, which are allowed together or not at all, or for answers.
-type openRequest struct {
-	id        string
-	calls     []string // ids
-	keys      []string // of the open requests to the host
-	questions []userQuestion
-}
 
 // askedUse is one call that permission is asked for.
 type askedUse struct {
@@ -108,19 +98,6 @@ func (c *peer) planned(id string, u askedUse) {
 		c.end.claim = cli.Head(u.Details.Plan, cli.MaxWords)
 	}
 	c.choose(id, optionDeny)
-}
-
-// late asks the host about a call that has begun already.
-func (c *peer) late(ctx context.Context, n notification, o *cli.Call) {
-	c.Emit(agents.KindSystemMessage, agents.Message{Text: fmt.Sprintf("the agent began %s without asking", n.ToolName)})
-	input, err := json.Marshal(map[string]string{"command": o.Command})
-	if err != nil || o.Command == "" {
-		input = []byte("{}") // strings always marshal
-	}
-	r := agents.ApprovalRequest{ID: latePrefix + n.ToolUseID, ToolID: n.ToolUseID, Tool: n.ToolName, Action: o.Action, Command: o.Command, Input: input}
-	if refused := c.Ask(ctx, r.ID, r); refused != "" {
-		c.unasked(r, refused)
-	}
 }
 
 // unasked ends a turn in which something ran that was not to run.

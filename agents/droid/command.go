@@ -8,6 +8,16 @@ import (
 	"sandboxrun/sandbox"
 )
 
+const (
+	// settingsPath is where a turn's settings lie below HOME. They are those
+	// of an organization, which win over the repository's; a user's do not.
+	settingsPath = ".factory/organization.json"
+	mcpPath      = ".factory/mcp.json"
+	// modelID names the turn's model among the CLI's. It stays the same, so
+	// that a session can be taken up with another model behind it.
+	modelID = "custom:sandboxrun"
+)
+
 // startScript says the version, which the protocol does not tell, and becomes
 // the CLI. It starts outside of the tree: what a program loads from where it is
 // started (.env, bunfig.toml) must not come from the repository.

@@ -13,16 +13,6 @@ import (
 	"sandboxrun/sandbox"
 )
 
-const (
-	// settingsPath is where a turn's settings lie below HOME. They are those
-	// of an organization, which win over the repository's; a user's do not.
-	settingsPath = ".factory/organization.json"
-	mcpPath      = ".factory/mcp.json"
-	// modelID names the turn's model among the CLI's. It stays the same, so
-	// that a session can be taken up with another model behind it.
-	modelID = "custom:sandboxrun"
-)
-
 // wireModels are the models of turns that name none, by wire.
 var wireModels = map[wire.Wire]string{
 	wire.AnthropicMessages: "claude-sonnet-5-5",

@@ -12,23 +12,6 @@ import (
 // maxDenials bounds how often denials are passed on to the model in one turn.
 const maxDenials = 8
 
-// toldDenial is a denial the model has not heard of.
-type toldDenial struct {
-	action  agents.Action
-	command string
-	reason  string
-}
-
-// ending collects how a turn ends.
-type ending struct {
-	reason string // of the last agent_turn_completed
-	failed string // why the turn ends without one
-	said   string // the last error the CLI reported
-	claim  string // the model's last words
-	turns  int    // answers of the model
-	total  agents.Usage
-}
-
 // completed handles the end of a turn of the CLI, which is ours unless there is
 // something left for it to do.
 func (c *peer) completed(n notification, text []byte) {
@@ -72,14 +55,6 @@ func (c *peer) tell() {
 	c.told++
 	c.Emit(agents.KindSystemMessage, agents.Message{Text: text.String()})
 	c.prompt(text.String())
-}
-
-// fail ends a turn that cannot be taken.
-func (c *peer) fail(message string) {
-	if c.end.failed == "" {
-		c.end.failed = message
-	}
-	c.Finish()
 }
 
 // usage adds up the CLI's turns, each of which counts for itself.

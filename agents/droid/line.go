@@ -146,13 +146,3 @@ func (c *peer) retry(n notification) {
 		c.giveUp()
 	}
 }
-
-// giveUp ends a turn whose provider fails for good.
-func (c *peer) giveUp() {
-	code := agents.CodeFailed
-	if c.retryWord == "rate_limited" {
-		code = agents.CodeQuota
-	}
-	c.Stop(cli.StopReason{End: agents.EndFailed, Code: code,
-		Message: fmt.Sprintf("the provider failed %d times (%s)", c.retries, strings.ReplaceAll(cli.Head(c.retryWord, maxID), "_", " "))})
-}

@@ -17,12 +17,6 @@ const (
 	maxPart  = cli.MaxLine // bytes of all of them
 )
 
-// messagePart is the text of a message so far.
-type messagePart struct {
-	order int
-	text  strings.Builder
-}
-
 // delta keeps a piece of a message, for a turn that ends before the whole.
 func (c *peer) delta(n notification) {
 	p := c.text[n.MessageID]

@@ -10,15 +10,6 @@ import (
 	"sandboxrun/agents/cli"
 )
 
-// userQuestion is one question of the model.
-type userQuestion struct {
-	Index    int      `json:"index"`
-	Topic    string   `json:"topic"`
-	Question string   `json:"question"`
-	Options  []string `json:"options"`
-	Multiple bool     `json:"multiSelect"`
-}
-
 // questionReply is the answer to a set of questions.
 type questionReply struct {
 	Cancelled bool             `json:"cancelled"`

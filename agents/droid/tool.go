@@ -3,6 +3,7 @@ package droid
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"regexp"
 	"slices"
 	"strconv"
@@ -187,4 +188,17 @@ func (c *peer) toolResult(n notification, text []byte) {
 		}
 	}
 	c.Emit(agents.KindToolResult, r)
+}
+
+// late asks the host about a call that has begun already.
+func (c *peer) late(ctx context.Context, n notification, o *cli.Call) {
+	c.Emit(agents.KindSystemMessage, agents.Message{Text: fmt.Sprintf("the agent began %s without asking", n.ToolName)})
+	input, err := json.Marshal(map[string]string{"command": o.Command})
+	if err != nil || o.Command == "" {
+		input = []byte("{}") // strings always marshal
+	}
+	r := agents.ApprovalRequest{ID: latePrefix + n.ToolUseID, ToolID: n.ToolUseID, Tool: n.ToolName, Action: o.Action, Command: o.Command, Input: input}
+	if refused := c.Ask(ctx, r.ID, r); refused != "" {
+		c.unasked(r, refused)
+	}
 }

@@ -2,6 +2,7 @@ package droid
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	"sandboxrun/agents"
@@ -173,4 +174,63 @@ func (c *peer) Overdue() {
 		return
 	}
 	c.giveUp()
+}
+
+// openRequest is one request of the CLI that waits for decisions: about one
+// call or several, which are allowed together or not at all, or for answers.
+type openRequest struct {
+	id        string
+	calls     []string // ids
+	keys      []string // of the open requests to the host
+	questions []userQuestion
+}
+
+// toldDenial is a denial the model has not heard of.
+type toldDenial struct {
+	action  agents.Action
+	command string
+	reason  string
+}
+
+// ending collects how a turn ends.
+type ending struct {
+	reason string // of the last agent_turn_completed
+	failed string // why the turn ends without one
+	said   string // the last error the CLI reported
+	claim  string // the model's last words
+	turns  int    // answers of the model
+	total  agents.Usage
+}
+
+// fail ends a turn that cannot be taken.
+func (c *peer) fail(message string) {
+	if c.end.failed == "" {
+		c.end.failed = message
+	}
+	c.Finish()
+}
+
+// messagePart is the text of a message so far.
+type messagePart struct {
+	order int
+	text  strings.Builder
+}
+
+// giveUp ends a turn whose provider fails for good.
+func (c *peer) giveUp() {
+	code := agents.CodeFailed
+	if c.retryWord == "rate_limited" {
+		code = agents.CodeQuota
+	}
+	c.Stop(cli.StopReason{End: agents.EndFailed, Code: code,
+		Message: fmt.Sprintf("the provider failed %d times (%s)", c.retries, strings.ReplaceAll(cli.Head(c.retryWord, maxID), "_", " "))})
+}
+
+// userQuestion is one question of the model.
+type userQuestion struct {
+	Index    int      `json:"index"`
+	Topic    string   `json:"topic"`
+	Question string   `json:"question"`
+	Options  []string `json:"options"`
+	Multiple bool     `json:"multiSelect"`
 }
