@@ -15,7 +15,6 @@ import (
 	"sandboxrun/gitdiff"
 	"sandboxrun/gitdiff/change"
 	"sandboxrun/gitdiff/gitdifftest"
-	"sandboxrun/internal/redact"
 	"sandboxrun/runner/config"
 	"sandboxrun/runner/document"
 	"sandboxrun/runner/journal"
@@ -27,13 +26,6 @@ import (
 )
 
 const testSecret = "not-a-real-key-0123456789"
-
-func testSecrets(t *testing.T) *redact.Redactor {
-	t.Helper()
-	return config.HostSecrets(config.Default(), func(name string) string {
-		return map[string]string{"ANTHROPIC_API_KEY": " " + testSecret + "\n", "GITHUB_TOKEN": "short"}[name]
-	})
-}
 
 // secretRun is a run with a journal and a key, and no box.
 func secretRun(t *testing.T, key egress.KeyFunc) *run {

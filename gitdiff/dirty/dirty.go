@@ -35,23 +35,23 @@ func (d State) Clean() bool {
 }
 
 // Text says in words what differs, "" when nothing does.
-func (s State) Text() string {
-	if s.Unknown != "" {
-		return "it is not known whether there are any: " + s.Unknown
+func (d State) Text() string {
+	if d.Unknown != "" {
+		return "it is not known whether there are any: " + d.Unknown
 	}
-	if s.Clean() {
+	if d.Clean() {
 		return ""
 	}
 	var parts []string
 	for _, c := range []struct {
 		n    int
 		what string
-	}{{s.Staged, "staged"}, {s.Modified, "modified"}, {s.Deleted, "deleted"}, {s.Untracked, "untracked"}} {
+	}{{d.Staged, "staged"}, {d.Modified, "modified"}, {d.Deleted, "deleted"}, {d.Untracked, "untracked"}} {
 		if c.n > 0 {
 			parts = append(parts, fmt.Sprintf("%d %s", c.n, c.what))
 		}
 	}
-	return strings.ToValidUTF8(strings.Join(parts, ", ")+" ("+strings.Join(s.Names, ", ")+")", "\ufffd")
+	return strings.ToValidUTF8(strings.Join(parts, ", ")+" ("+strings.Join(d.Names, ", ")+")", "\ufffd")
 }
 
 // Read compares HEAD, the index and the files of the work tree, without changing any. A bare repository is clean.
