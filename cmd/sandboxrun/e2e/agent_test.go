@@ -14,7 +14,7 @@ import (
 	"sandboxrun/schemas/closed"
 )
 
-// mending is what the scripted model does: it edits, adds, deletes and runs.
+// mending is the script of the model: it edits, adds, deletes and runs.
 func mending() modelserver.Scenario {
 	return modelserver.Scenario{Name: "mend", Steps: []modelserver.Step{
 		{Text: "I look first.", Tools: []modelserver.ToolUse{modelserver.Tool("Read", map[string]any{"file_path": "/workspace/sum.sh"})}},
@@ -105,7 +105,7 @@ func TestModelServerFailuresHaveTheirCode(t *testing.T) {
 	fault := func(status int, kind string) modelserver.Step {
 		return modelserver.Step{Fault: &modelserver.Fault{Status: status, Type: kind, Message: "scripted"}, Times: -1}
 	}
-	// That each failure of a provider is told from the others is shown without a whole run, for every agent.
+	// Other tests check, for every agent and without a whole run, that failures of a provider are distinguished.
 	for _, c := range testenv.Sample(t, []struct {
 		name    string
 		steps   []modelserver.Step
@@ -133,7 +133,7 @@ func TestModelServerFailuresHaveTheirCode(t *testing.T) {
 	}
 }
 
-func TestARateLimitThatPassesDoesNotFailTheRun(t *testing.T) {
+func TestTransientRateLimitDoesNotFailTheRun(t *testing.T) {
 	t.Parallel()
 	rig, repo := newRig(t), newRepo(t, sample)
 	s := mending()

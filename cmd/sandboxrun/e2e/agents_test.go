@@ -25,14 +25,14 @@ var agentShares = []struct {
 	{"TestEveryAgentRemembersInANewBox", 2}, {"TestEveryAgentsRequestTimesOut", 2},
 }
 
-func TestTheSharesOfAgentsAreAllAgents(t *testing.T) {
+func TestSharesOfAgentsCoverAllAgents(t *testing.T) {
 	t.Parallel()
 	n := 0
 	for _, s := range agentShares {
 		n += s.n
 	}
 	if all := len(agents.All()); n < all {
-		t.Errorf("the tests take %d of %d agents: let one of them take more", n, all)
+		t.Errorf("the tests take %d of %d agents: give one of them a larger share", n, all)
 	}
 }
 
@@ -66,7 +66,7 @@ func sampledAgents(t *testing.T, test func(t *testing.T, info agents.Info, k kit
 	}
 }
 
-// agentSteps is the main job in an agent's own tools: edit, add, delete, run.
+// agentSteps is the main task in an agent's own tools: edit, add, delete, run.
 func agentSteps(k kit.Kit) []modelserver.Step {
 	use := func(u modelserver.ToolUse) modelserver.Step {
 		return modelserver.Step{Tools: []modelserver.ToolUse{u}}
@@ -78,7 +78,7 @@ func agentSteps(k kit.Kit) []modelserver.Step {
 	}
 }
 
-// mendWith lets an agent do the main job and checks everything a run promises.
+// mendWith lets an agent do the main task and checks everything a run promises.
 func mendWith(t *testing.T, name string, k kit.Kit, change func(task map[string]any), flags ...string) document.Result {
 	t.Helper()
 	rig, repo := newRig(t), newRepo(t, sample)
@@ -116,15 +116,15 @@ func mendWith(t *testing.T, name string, k kit.Kit, change func(task map[string]
 	if res.Agent.Claim == "" || res.Agent.Usage.Requests < 5 {
 		t.Errorf("agent %+v", res.Agent)
 	}
-	// A program nobody wrote settings for asks its model and its maker what it likes.
+	// A program without settings of ours may send any request to its model and its vendor.
 	if known := !strings.HasPrefix(name, "acp:"); known && !strings.Contains(res.Agent.Claim, "every test in the world") {
 		t.Errorf("claim %q", res.Agent.Claim)
 	} else if known && len(res.Box.Network.Denied) != 0 {
-		t.Errorf("asked for what it may not have: %v", res.Box.Network.Denied)
+		t.Errorf("requested denied hosts: %v", res.Box.Network.Denied)
 	}
 	for _, q := range srv.Requests() {
 		if q.Main && q.Key != realKey {
-			t.Errorf("the provider was asked with key %q", q.Key)
+			t.Errorf("the provider received key %q", q.Key)
 		}
 	}
 	kinds := eventKinds(t, rig, res.RunID)
@@ -167,7 +167,7 @@ func TestEveryAgentMendsARepositoryUnderGVisor(t *testing.T) {
 	})
 }
 
-func TestAnAgentByConfigurationAloneMendsARepository(t *testing.T) {
+func TestACPAgentOfTheConfigurationMendsARepository(t *testing.T) {
 	t.Parallel()
 	k, err := kit.Load("qwen")
 	if err != nil {
@@ -241,7 +241,7 @@ func TestEveryAgentRemembersInANewBox(t *testing.T) {
 			t.Errorf("the second turn's files:\n%s", d)
 		}
 		if f := srv.Failures(); len(f) > 0 {
-			t.Errorf("the model was not told what it had said: %v", f)
+			t.Errorf("the model did not receive its earlier messages: %v", f)
 		}
 		if o := rig.run(nil, "sessions", "rm", "talk"); o.exit != 0 {
 			t.Errorf("sessions rm: %s", o.stderr)

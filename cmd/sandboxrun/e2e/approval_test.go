@@ -19,8 +19,7 @@ import (
 	"sandboxrun/runner/document"
 )
 
-// screen is a terminal the program runs at: its standard error and its
-// controlling terminal.
+// screen is the terminal the program runs at: its standard error and its controlling terminal.
 type screen struct {
 	t     *testing.T
 	lines chan string // what it shows, piece by piece
@@ -28,7 +27,7 @@ type screen struct {
 	shown strings.Builder
 }
 
-// executeAt runs a task at a terminal; at talks to it meanwhile.
+// executeAt runs a task at a terminal; at reads and types there meanwhile.
 func (r *rig) executeAt(task map[string]any, at func(s *screen), flags ...string) (document.Result, string) {
 	r.t.Helper()
 	doc, err := json.Marshal(task)
@@ -85,7 +84,7 @@ func (r *rig) executeAt(task map[string]any, at func(s *screen), flags ...string
 	return res, s.shown.String()
 }
 
-// await waits until text is on the screen; answer types a line.
+// await waits until text is shown; answer types a line.
 func (s *screen) await(text string) {
 	s.t.Helper()
 	from := s.shown.Len()
@@ -221,7 +220,7 @@ func TestRulesOfTheTaskDecideFirst(t *testing.T) {
 	}
 }
 
-// Every agent's request is denied when nobody decides in time, and its turn ends.
+// Every agent's request is denied without a decision in time, and its turn ends.
 func TestEveryAgentsRequestTimesOut(t *testing.T) {
 	t.Parallel()
 	sampledAgents(t, func(t *testing.T, info agents.Info, k kit.Kit) {
@@ -241,7 +240,7 @@ func TestEveryAgentsRequestTimesOut(t *testing.T) {
 			t.Errorf("files %v, issues %+v", changes(res), res.Issues)
 		}
 		if !strings.Contains(shown, "no longer needed: nobody answered in time") {
-			t.Errorf("the screen does not say so:\n%s", shown)
+			t.Errorf("the screen does not show it:\n%s", shown)
 		}
 		_, answered := approvalsIn(t, rig, res.RunID)
 		if len(answered) == 0 || answered[0]["timed_out"] != true || answered[0]["allow"] != false {

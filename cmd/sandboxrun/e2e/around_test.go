@@ -44,7 +44,7 @@ func TestEndedRunsCanBeListedShownAppliedAndRemoved(t *testing.T) {
 		t.Errorf("runs rm: exit %d: %s", o.exit, o.stderr)
 	}
 	if _, err := os.Stat(filepath.Join(rig.state, "runs", res.RunID)); !os.IsNotExist(err) {
-		t.Errorf("the run is still there: %v", err)
+		t.Errorf("the run still exists: %v", err)
 	}
 }
 

@@ -19,7 +19,7 @@ import (
 	"sandboxrun/internal/testenv"
 )
 
-// attackBound is how long one scene of an attack may take, on a machine that does other things too.
+// attackBound is how long one group of attacks may take, on a busy machine.
 const attackBound = 150 * time.Second
 
 // outcomes collects how attacks ended.
@@ -34,7 +34,7 @@ func (o *outcomes) add(more ...attack.Outcome) {
 	o.all = append(o.all, more...)
 }
 
-func TestTheTableOfAttacksIsSound(t *testing.T) {
+func TestTableOfAttacksIsValid(t *testing.T) {
 	t.Parallel()
 	id := regexp.MustCompile(`^[A-Z][0-9]{2}[a-z]?$`)
 	seen := map[string]bool{}

@@ -133,8 +133,7 @@ func TestFailingCommandsFailOrLeaveARunPartial(t *testing.T) {
 func TestVerificationSeesTheCapturedTreeOnly(t *testing.T) {
 	t.Parallel()
 	rig, repo := newRig(t), newRepo(t, sample)
-	// What is ignored, what lies in HOME or /tmp, and what the box's own .git
-	// was made to do must not reach the fresh box.
+	// Ignored files, files in HOME or /tmp, and changes to the box's own .git must not reach the fresh box.
 	task := repo.task("mkdir ignored && echo poison > ignored/x; echo poison > $HOME/x; echo poison > /tmp/x; echo poison > .git/poison; echo x > kept; rm old.txt")
 	task["acceptance_criteria"] = []any{
 		map[string]any{"command": "test -f kept && test ! -e old.txt"},

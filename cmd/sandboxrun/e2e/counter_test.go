@@ -24,7 +24,7 @@ func marshal(t *testing.T, v any) []byte {
 	return b
 }
 
-// nobody is an ordinary user without rights over the test's files.
+// nobody is an unprivileged user without rights over the test's files.
 const nobody = 65534
 
 // asNobody makes the rig's invocations run as another user.
@@ -41,8 +41,7 @@ func asNobody(t *testing.T, r *rig) {
 	}
 }
 
-// asNobodyWith is asNobody for a user who has a repository and may talk to the
-// engine at a socket.
+// asNobodyWith is asNobody for a user who owns a repository and may use the engine at a socket.
 func asNobodyWith(t *testing.T, r *rig, repo *repo, socket string) {
 	t.Helper()
 	fi, err := os.Stat(socket)

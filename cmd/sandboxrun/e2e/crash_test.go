@@ -25,7 +25,7 @@ type live struct {
 	run string
 }
 
-// says tells whether the run has said something on standard error.
+// says reports whether the run has written text to standard error.
 func (l *live) says(text string) bool {
 	body, err := os.ReadFile(l.err)
 	return err == nil && strings.Contains(string(body), text)
@@ -60,7 +60,7 @@ func startLive(t *testing.T, r *rig, repo *repo) *live {
 	return l
 }
 
-// waitFor polls for a state another process brings about.
+// waitFor polls for a state that another process creates.
 func waitFor(t *testing.T, what string, ok func() bool) {
 	t.Helper()
 	tick := time.NewTicker(20 * time.Millisecond)
@@ -70,7 +70,7 @@ func waitFor(t *testing.T, what string, ok func() bool) {
 		select {
 		case <-tick.C:
 		case <-limit:
-			t.Fatalf("waited in vain for %s", what)
+			t.Fatalf("timed out waiting for %s", what)
 		}
 	}
 }
@@ -85,7 +85,7 @@ func TestSignalsStopCleanlyWithAPartialResult(t *testing.T) {
 			if err := l.cmd.Process.Signal(sig); err != nil {
 				t.Fatal(err)
 			}
-			_ = l.cmd.Wait() // the exit code is looked at below
+			_ = l.cmd.Wait() // the exit code is checked below
 			var res document.Result
 			if err := json.Unmarshal(l.out.Bytes(), &res); err != nil {
 				t.Fatalf("no result: %v: %s", err, l.out.Bytes())
@@ -100,7 +100,7 @@ func TestSignalsStopCleanlyWithAPartialResult(t *testing.T) {
 	}
 }
 
-func TestAKilledRunnerIsClearedAwayByReapAndByTheNextStart(t *testing.T) {
+func TestReapAndTheNextStartSettleAKilledRun(t *testing.T) {
 	t.Parallel()
 	for _, by := range []string{"reap", "next start"} {
 		t.Run(by, func(t *testing.T) {
@@ -138,7 +138,7 @@ func TestReapLeavesLiveRunsAlone(t *testing.T) {
 	t.Parallel()
 	rig, repo := newRig(t), newRepo(t, sample)
 	l := startLive(t, rig, repo)
-	other := newRig(t) // another state directory must not take them for dead either
+	other := newRig(t) // another state directory must not consider them dead either
 	for _, r := range []*rigType{rig, other} {
 		if o := r.run(nil, "reap"); o.exit != 0 {
 			t.Errorf("reap: exit %d: %s", o.exit, o.stderr)

@@ -20,7 +20,7 @@ import (
 	"sandboxrun/internal/testenv"
 )
 
-// daemonImage is what boxes of an engine of the test's own run in.
+// daemonImage is the image of boxes on an engine of the test's own.
 const daemonImage = "debian:bookworm-slim"
 
 // daemon is an engine of the test's own, which it may stop and kill.
@@ -35,21 +35,20 @@ type daemon struct {
 	ended chan struct{} // closed when cmd has ended
 }
 
-// newDaemon starts an engine with the base image and skips, loudly, where none
-// can be started.
+// newDaemon starts an engine with the base image, and skips the test where none can be started.
 func newDaemon(t *testing.T, root string) *daemon {
 	t.Helper()
-	return (&daemon{t: t, root: root}).born()
+	return (&daemon{t: t, root: root}).prepared()
 }
 
 // newRemappingDaemon is newDaemon with userns-remap.
 func newRemappingDaemon(t *testing.T) *daemon {
 	t.Helper()
-	return (&daemon{t: t, base: 300000}).born()
+	return (&daemon{t: t, base: 300000}).prepared()
 }
 
-// born starts the engine and gives it its image.
-func (d *daemon) born() *daemon {
+// prepared starts the engine and loads its image.
+func (d *daemon) prepared() *daemon {
 	t := d.t
 	t.Helper()
 	path, err := exec.LookPath("dockerd")
@@ -74,8 +73,8 @@ func (d *daemon) born() *daemon {
 
 func (d *daemon) host() string { return "unix://" + filepath.Join(d.dir, "s") }
 
-// start starts the engine and waits until it answers. A busy machine may need
-// more than one attempt: the engine gives its own parts 15 seconds to come up.
+// start starts the engine and waits until it answers. A busy machine may need more than one attempt: the engine gives
+// its own parts 15 seconds to start.
 func (d *daemon) start() {
 	d.t.Helper()
 	if err := os.WriteFile(filepath.Join(d.dir, "none.json"), []byte("{}"), 0o600); err != nil {
@@ -130,8 +129,8 @@ func (d *daemon) attempt() bool {
 	return true
 }
 
-// remap has the engine map the users of its boxes. Which numbers it may use is
-// in files of the machine, which only this engine sees with other content.
+// remap makes the engine map the users of its boxes. The ranges of numbers are in files of the machine; only this
+// engine sees them with other content.
 func (d *daemon) remap() {
 	d.t.Helper()
 	ranges := filepath.Join(d.dir, "subid")
@@ -153,7 +152,7 @@ func (d *daemon) remap() {
 	d.cmd.SysProcAttr.Cloneflags |= syscall.CLONE_NEWNS
 }
 
-// answers says whether the engine is up.
+// answers reports whether the engine answers.
 func (d *daemon) answers() bool {
 	client := http.Client{Timeout: 2 * time.Second, Transport: &http.Transport{
 		DisableKeepAlives: true,
@@ -195,7 +194,7 @@ func (d *daemon) docker(args ...string) string {
 	return strings.TrimSpace(string(out))
 }
 
-// stop ends the engine in good order.
+// stop ends the engine in an orderly way.
 func (d *daemon) stop() { d.end(syscall.SIGTERM) }
 
 // kill ends the engine as a crash would.
@@ -209,7 +208,7 @@ func (d *daemon) end(sig syscall.Signal) {
 	<-d.ended
 }
 
-// again starts the engine once more on what it left.
+// again restarts the engine on its existing data.
 func (d *daemon) again() { d.start() }
 
 // remove ends all processes of the engine and removes its files.
@@ -238,8 +237,8 @@ func (d *daemon) remove() {
 	}
 }
 
-// processes are those that name the engine's own directory in their arguments:
-// its containerd, and the shims of its containers.
+// processes are those with the engine's own directory in their arguments: its containerd, and the shims of its
+// containers.
 func (d *daemon) processes() []int {
 	var pids []int
 	dirs, err := filepath.Glob("/proc/[0-9]*/cmdline")

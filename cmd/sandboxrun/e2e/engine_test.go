@@ -66,7 +66,7 @@ func TestAnEngineThatFailsToStartABoxFailsTheRunWithAResult(t *testing.T) {
 	}
 }
 
-func TestAnEngineThatDiesInMidRunIsNamedAndReapedLater(t *testing.T) {
+func TestEngineThatDiesDuringARunIsReported(t *testing.T) {
 	t.Parallel()
 	type fault struct{ begin, end func(*sandboxtest.FaultProxy) }
 	for name, fault := range map[string]fault{
@@ -81,7 +81,7 @@ func TestAnEngineThatDiesInMidRunIsNamedAndReapedLater(t *testing.T) {
 			l := startLive(t, rig, repo)
 			fault.begin(p)
 			began := time.Now()
-			_ = l.cmd.Wait() // the exit code is looked at below
+			_ = l.cmd.Wait() // the exit code is checked below
 			var res document.Result
 			if err := json.Unmarshal(l.out.Bytes(), &res); err != nil {
 				t.Fatalf("no result: %v: %s", err, l.out.Bytes())
@@ -90,7 +90,7 @@ func TestAnEngineThatDiesInMidRunIsNamedAndReapedLater(t *testing.T) {
 				t.Errorf("exit %d, %s, %v", l.cmd.ProcessState.ExitCode(), res.Status, codes(res))
 			}
 			if res.Box.Cleanup.Complete || !hasCode(res, "cleanup_failed") || len(res.FilesChanged) != 0 {
-				t.Errorf("a box that may still run was taken for gone: %+v, %v", res.Box.Cleanup, codes(res))
+				t.Errorf("a box that may still run was reported as removed: %+v, %v", res.Box.Cleanup, codes(res))
 			}
 			if took := time.Since(began); took > time.Minute {
 				t.Errorf("took %s", took)

@@ -22,8 +22,8 @@ func decode(t *testing.T, doc []byte, into any) {
 	}
 }
 
-// ageAll gives every file below a directory the same times, without following
-// links. Files that go away meanwhile are passed over.
+// ageAll gives every file below a directory the same times, without following links. It skips files that are removed
+// meanwhile.
 func ageAll(t *testing.T, dir string, when time.Time) {
 	t.Helper()
 	stamp := unix.NsecToTimespec(when.UnixNano())
@@ -69,7 +69,7 @@ func TestTimesOfAnotherClockDoNotMisleadRecovery(t *testing.T) {
 			if res, exit := l.release(); exit != 0 || res.Status != document.StatusSuccess {
 				t.Errorf("the live run: exit %d, %s %v", exit, res.Status, codes(res))
 			}
-			// Old stores and bases are used, evicted or made anew, never in the way.
+			// Old stores and bases are used, evicted or made again, and never cause a failure.
 			for range 2 {
 				if res, o := rig.execute(repo.task("echo x > x.txt")); o.exit != 0 || len(res.Issues) > 0 {
 					t.Errorf("the next run: exit %d, %+v", o.exit, res.Issues)

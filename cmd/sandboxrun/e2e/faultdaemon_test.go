@@ -21,7 +21,7 @@ func behindHost(t *testing.T, r *rig, d *daemon) *sandboxtest.FaultProxy {
 	return p
 }
 
-func TestAnEngineThatIsRestartedInMidRun(t *testing.T) { //nolint:tparallel // one engine, restarted by each in turn
+func TestEngineRestartedDuringARun(t *testing.T) { //nolint:tparallel // one engine, restarted by each in turn
 	t.Parallel()
 	d := newDaemon(t, "")
 	t.Cleanup(func() { d.t = t })
@@ -59,7 +59,7 @@ func TestAnEngineThatIsRestartedInMidRun(t *testing.T) { //nolint:tparallel // o
 			if !d.answers() {
 				d.again()
 			}
-			// The next run clears away what the engine remembers.
+			// The next run removes what the engine still has.
 			if next, o := rig.execute(repo.task("echo x > x.txt")); o.exit != 0 || hasCode(next, "cleanup_failed") {
 				t.Errorf("the next run: exit %d, %+v: %s", o.exit, next.Issues, o.stderr)
 			}
@@ -70,7 +70,7 @@ func TestAnEngineThatIsRestartedInMidRun(t *testing.T) { //nolint:tparallel // o
 	}
 }
 
-func TestAnImageThatVanishesIsNamed(t *testing.T) { //nolint:tparallel // one engine, robbed by each in turn
+func TestMissingImageIsReported(t *testing.T) { //nolint:tparallel // one engine, whose image each removes in turn
 	t.Parallel()
 	d := newDaemon(t, "")
 	t.Run("before the box is made", func(t *testing.T) {

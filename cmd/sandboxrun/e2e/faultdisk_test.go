@@ -33,7 +33,7 @@ func smallDisk(t *testing.T, options string) string {
 	return dir
 }
 
-// fill leaves no room in a file system.
+// fill uses up the space of a file system.
 func fill(t *testing.T, dir string) {
 	t.Helper()
 	f, err := os.Create(filepath.Join(dir, "filler"))
@@ -52,7 +52,7 @@ func fill(t *testing.T, dir string) {
 	}
 }
 
-// spend leaves no inode in a file system.
+// spend uses up the inodes of a file system.
 func spend(t *testing.T, dir string) {
 	t.Helper()
 	var err error
@@ -102,7 +102,7 @@ func TestARepositoryOnAFullDiskGetsNoHalfBranch(t *testing.T) {
 	}
 }
 
-func TestAFullTemporaryDirectoryIsNotMissed(t *testing.T) {
+func TestFullTemporaryDirectoryDoesNoHarm(t *testing.T) {
 	t.Parallel()
 	rig, repo := newRig(t), newRepo(t, sample)
 	tmp := smallDisk(t, "size=64k,mode=1777")
@@ -155,7 +155,7 @@ func TestTheDiskKeepsItsFreeSpaceAfterTheBox(t *testing.T) {
 	}
 }
 
-func TestADiskThatIsFullBeforeTheRunIsToldInADocument(t *testing.T) {
+func TestDiskFullBeforeTheRunIsReported(t *testing.T) {
 	t.Parallel()
 	rig, repo := newRig(t), newRepo(t, sample)
 	rig.state = filepath.Join(smallDisk(t, "size=256k,mode=0755"), "state")

@@ -15,7 +15,7 @@ import (
 	"sandboxrun/schemas/closed"
 )
 
-// held is a run that waits in its box until the test lets it go on.
+// held is a run that waits in its box until the test continues it.
 type held struct {
 	*live
 	t    *testing.T
@@ -67,7 +67,7 @@ func (h *held) box() string {
 	return box
 }
 
-// release lets the run go on and returns how it ended.
+// release continues the run and returns its result.
 func (h *held) release() (document.Result, int) {
 	h.t.Helper()
 	if out, err := dockerIn(h.t, "exec", h.box(), "touch", "/tmp/go"); err != nil {
@@ -76,7 +76,7 @@ func (h *held) release() (document.Result, int) {
 	return h.wait()
 }
 
-// wait waits for the end of the run and returns how it ended.
+// wait waits for the end of the run and returns its result.
 func (h *held) wait() (res document.Result, exit int) {
 	h.t.Helper()
 	_ = h.cmd.Wait() // the exit code is what counts

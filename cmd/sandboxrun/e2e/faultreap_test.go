@@ -6,7 +6,7 @@ import (
 	"sandboxrun/sandbox/sandboxtest"
 )
 
-func TestReapNeverSaysDoneWhileSomethingIsLeft(t *testing.T) {
+func TestReapReportsWhatItCouldNotRemove(t *testing.T) {
 	t.Parallel()
 	rig, repo := newRig(t), newRepo(t, sample)
 	f := &faultRun{rig: rig, repo: repo, proxy: behind(t, rig)}
@@ -22,7 +22,7 @@ func TestReapNeverSaysDoneWhileSomethingIsLeft(t *testing.T) {
 		faults []sandboxtest.Fault
 	}{
 		{"GET /containers/json", lists},
-		{"GET /volumes", lists[:4]}, // no volumes at all is what an engine without any says
+		{"GET /volumes", lists[:4]}, // an engine without volumes answers with an empty document too
 		{"DELETE /containers/{id}", []sandboxtest.Fault{sandboxtest.Missing}},
 		{"DELETE /volumes/{name}", []sandboxtest.Fault{sandboxtest.Missing}},
 	} {
@@ -35,7 +35,7 @@ func TestReapNeverSaysDoneWhileSomethingIsLeft(t *testing.T) {
 			left := f.leftOnEngine(t, l.run)
 			t.Logf("%-24s %-8s %v, left %d", route, fault, err, len(left))
 			if err == nil && len(left) > 0 {
-				t.Errorf("%s %s: reap is content, and the engine has %v: %s", route, fault, left, out)
+				t.Errorf("%s %s: reap reports no error, and the engine has %v: %s", route, fault, left, out)
 			}
 		}
 	}

@@ -21,7 +21,7 @@ import (
 	"sandboxrun/schemas/closed"
 )
 
-// engineSocket is where the engine of the tests listens.
+// engineSocket is the socket of the tests' engine.
 const engineSocket = "/var/run/docker.sock"
 
 // faultBound is how long a run may take, whatever its engine does.
@@ -48,7 +48,7 @@ func (r *rig) hasten() {
 	r.program = path
 }
 
-// faultRun is one run behind a proxy, and what became of it.
+// faultRun is one run behind a proxy, and its outcome.
 type faultRun struct {
 	name   string
 	rig    *rig
@@ -117,7 +117,7 @@ func (f *faultRun) failf(format string, args ...any) {
 	f.wrong = append(f.wrong, fmt.Sprintf(format, args...))
 }
 
-// judge holds what the run said against what is so.
+// judge compares the run's document with the facts.
 func (f *faultRun) judge(t *testing.T) {
 	t.Helper()
 	var kind struct {
@@ -163,16 +163,16 @@ func (f *faultRun) judgeResult(t *testing.T) {
 		f.failf("exit %d, want %d for %s %v", f.exit, want, res.Status, codes(*res))
 	}
 	for _, c := range res.CommandsRun {
-		// 126 is the engine's own word for a process that it could not start.
+		// The engine reports 126 for a process that it could not start.
 		if c.ExitCode != nil && *c.ExitCode != trueExits[c.Command] && *c.ExitCode != 126 {
-			f.failf("%q is said to have ended with %d", c.Command, *c.ExitCode)
+			f.failf("%q is reported with exit code %d", c.Command, *c.ExitCode)
 		}
 	}
 	if (res.Status == document.StatusSuccess) != (len(res.Issues) == 0) {
 		f.failf("%s with %d issues", res.Status, len(res.Issues))
 	}
 	if hasCode(*res, document.CodeRunnerError) {
-		f.failf("an engine's fault was taken for our own: %+v", res.Issues)
+		f.failf("an engine's fault was reported as our own: %+v", res.Issues)
 	}
 	if left := f.leftOnEngine(t, res.RunID); res.Box.Cleanup.Complete && len(left) > 0 || res.Box.Cleanup.Complete == hasCode(*res, "cleanup_failed") {
 		f.failf("cleanup %+v, codes %v, and the engine has %v", res.Box.Cleanup, codes(*res), left)
@@ -180,7 +180,7 @@ func (f *faultRun) judgeResult(t *testing.T) {
 	f.judgeLanding(t)
 }
 
-// judgeLanding looks for the branch the result names, and for no other.
+// judgeLanding checks that the branch in the result exists, and no other.
 func (f *faultRun) judgeLanding(t *testing.T) {
 	t.Helper()
 	res := f.result
@@ -197,11 +197,11 @@ func (f *faultRun) judgeLanding(t *testing.T) {
 	}
 	if res.Status == document.StatusSuccess && (res.Git.Branch == "" || len(res.CommandsRun) != 2 ||
 		slices.ContainsFunc(res.CommandsRun, func(c document.CommandRun) bool { return c.ExitCode == nil })) {
-		f.failf("a success without what makes one: branch %q, %+v", res.Git.Branch, res.CommandsRun)
+		f.failf("a success without a branch or commands: branch %q, %+v", res.Git.Branch, res.CommandsRun)
 	}
 }
 
-// leftOnEngine asks the engine itself, past the proxy, what it has of a run.
+// leftOnEngine lists a run's objects on the engine itself, without the proxy.
 func (f *faultRun) leftOnEngine(t *testing.T, run string) []string {
 	t.Helper()
 	var left []string
@@ -224,7 +224,7 @@ func (f *faultRun) owner(t *testing.T, run string) string {
 	return st.Owner(run)
 }
 
-// recover heals the engine and clears away; the rig looks for what is left.
+// recover heals the engine and reaps; the rig checks for leftovers.
 func (f *faultRun) recover(t *testing.T) {
 	t.Helper()
 	f.proxy.Heal()

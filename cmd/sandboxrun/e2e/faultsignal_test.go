@@ -18,7 +18,7 @@ import (
 	"sandboxrun/schemas/closed"
 )
 
-// storedResult is what the state directory has of a run.
+// storedResult reads the result of a run in the state directory.
 func storedResult(t *testing.T, state, run string) document.Result {
 	t.Helper()
 	body, err := os.ReadFile(filepath.Join(state, "runs", run, "result.json"))
@@ -52,7 +52,7 @@ func (l *live) end(t *testing.T, sig syscall.Signal) int {
 	return l.cmd.ProcessState.ExitCode()
 }
 
-func TestAHangUpStopsCleanlyUnlessItIsToBeIgnored(t *testing.T) {
+func TestHangUpStopsCleanlyUnlessIgnored(t *testing.T) {
 	t.Parallel()
 	if signal.Ignored(syscall.SIGHUP) {
 		t.Skip("hang-ups are ignored here (start the tests without nohup)")
@@ -84,7 +84,7 @@ func TestAHangUpStopsCleanlyUnlessItIsToBeIgnored(t *testing.T) {
 	}
 }
 
-// journalHas says whether the journal of some run of a state has a text.
+// journalHas reports whether a journal in a state directory contains a text.
 func journalHas(state, text string) bool {
 	journals, err := filepath.Glob(filepath.Join(state, "runs", "*", "events.ndjson"))
 	if err != nil {
@@ -98,7 +98,7 @@ func journalHas(state, text string) bool {
 	return false
 }
 
-func TestASecondSignalEndsAtOnceWithADocumentAndTheNextStartClearsAway(t *testing.T) {
+func TestSecondSignalEndsAtOnceWithADocument(t *testing.T) {
 	t.Parallel()
 	for _, signals := range [][]syscall.Signal{
 		{syscall.SIGINT, syscall.SIGINT},
@@ -110,14 +110,14 @@ func TestASecondSignalEndsAtOnceWithADocumentAndTheNextStartClearsAway(t *testin
 			rig, repo := newRig(t), newRepo(t, sample)
 			proxy := behind(t, rig)
 			l := startLive(t, rig, repo)
-			// What the first signal waits for does not come.
+			// The end that the first signal waits for never comes.
 			proxy.Hang(true)
 			began := time.Now()
 			for i, sig := range signals {
 				if err := l.cmd.Process.Signal(sig); err != nil {
 					t.Fatal(err)
 				}
-				// A program takes signals that wait for it by number, not by age.
+				// Pending signals arrive in the order of their numbers, not of their age.
 				waitFor(t, "the signal to be obeyed", func() bool { return l.says([]string{": stopping", " again: ", ""}[i]) })
 			}
 			_ = l.cmd.Wait() // the exit code is what counts
@@ -133,7 +133,7 @@ func TestASecondSignalEndsAtOnceWithADocumentAndTheNextStartClearsAway(t *testin
 				t.Errorf("the next run: exit %d: %s", o.exit, o.stderr)
 			}
 			if res := storedResult(t, rig.state, l.run); res.Status != document.StatusFailed || !hasCode(res, "runner_lost") {
-				t.Errorf("the given up run: %s %v", res.Status, codes(res))
+				t.Errorf("the abandoned run: %s %v", res.Status, codes(res))
 			}
 		})
 	}

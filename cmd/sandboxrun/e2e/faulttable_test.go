@@ -21,11 +21,10 @@ var everyFault = flag.String("every-fault", "", "inject every fault into every c
 
 var faultRoute = flag.String("fault-route", "", "only into calls whose route has this `text`")
 
-// whens are from when on a call fails.
+// whens are the occurrences of a call that fail.
 var whens = []string{"always", "once", "late"}
 
-// befalls matches the requests of a route that a fault befalls. Late means from
-// the second box of the run on.
+// befalls matches the requests of a route to which a fault applies. Late means from the second box of the run on.
 func befalls(when, route string) func(*http.Request) bool {
 	on := sandboxtest.OnRoute(route)
 	switch when {
@@ -50,7 +49,7 @@ func sampledFault(when string, route, fault, nth int) bool {
 	if *everyFault != "" {
 		return *everyFault == when || *everyFault == "all"
 	}
-	if testenv.All() { // the whole takes ten minutes by itself: -every-fault asks for it
+	if testenv.All() { // all of them take ten minutes: -every-fault runs them
 		return (route+fault+nth)%4 == 0
 	}
 	faults := sandboxtest.Faults()
@@ -58,7 +57,7 @@ func sampledFault(when string, route, fault, nth int) bool {
 	return nth == (route+fault)%len(whens) && (fault == route*5%n || fault == (route*5+6)%n || faults[fault] == sandboxtest.Misframed)
 }
 
-// routesOfARun watches a run to which nothing happens.
+// routesOfARun lists the routes of a run without a fault.
 func routesOfARun(t *testing.T) []string {
 	t.Helper()
 	f := newFaultRun(t, "no fault")
@@ -120,7 +119,7 @@ func TestNoFaultOfTheEngineMakesAFalseResult(t *testing.T) {
 	t.Log(strings.Join(table, "\n"))
 }
 
-// runAll runs many at a time: they mostly wait.
+// runAll runs many at a time, because they mostly wait.
 func runAll(t *testing.T, runs []*faultRun) {
 	t.Helper()
 	var group errgroup.Group

@@ -13,7 +13,7 @@ import (
 	"sandboxrun/runner/document"
 )
 
-// whole checks that a repository is one: every object there, no half reference.
+// whole checks that a repository is complete: every object exists, and no half-written reference.
 func (r *repo) whole() {
 	r.t.Helper()
 	r.git("fsck", "--full", "--strict", "--no-dangling")
@@ -38,7 +38,7 @@ func (r *repo) must(commands ...string) {
 	}
 }
 
-func TestWhatTheUserDoesToTheRepositoryInMidRun(t *testing.T) {
+func TestUserChangesTheRepositoryDuringARun(t *testing.T) {
 	t.Parallel()
 	collect := "gc --quiet --aggressive --prune=now"
 	for _, c := range []struct {
@@ -80,7 +80,7 @@ func TestWhatTheUserDoesToTheRepositoryInMidRun(t *testing.T) {
 				if exit != 4 && exit != 3 || res.Git.Branch != "" || !hasCode(res, c.code) || hasCode(res, document.CodeRunnerError) {
 					t.Errorf("exit %d, %+v, issues %+v", exit, res.Git, res.Issues)
 				}
-				// Where there is something to compare with, the patch has the work.
+				// Where the base still exists, the patch has the work.
 				patch, err := os.ReadFile(res.Git.Patch)
 				if c.code == document.CodeLandFailed && (err != nil || !strings.Contains(string(patch), "late.txt")) {
 					t.Errorf("patch: %v: %s", err, patch)
@@ -138,7 +138,7 @@ func TestManyRunnersOnOneRepositoryAllLand(t *testing.T) {
 		}
 	}
 	if !branches["sandboxrun/same"] {
-		t.Errorf("nobody got the task's name: %v", branches)
+		t.Errorf("no run got the task's name: %v", branches)
 	}
 	repo.whole()
 	after := fingerprint(t, repo.dir)
@@ -149,7 +149,7 @@ func TestManyRunnersOnOneRepositoryAllLand(t *testing.T) {
 	}
 }
 
-func TestWhatAnOperatorDoesToTheBoxInMidRunIsNamed(t *testing.T) {
+func TestOperatorChangesTheBoxDuringARun(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name string
@@ -158,7 +158,7 @@ func TestWhatAnOperatorDoesToTheBoxInMidRunIsNamed(t *testing.T) {
 		exit int
 	}{
 		{"kill", [][]string{{"kill"}}, document.CodeBoxEnded, 4},
-		{"kill by TERM", [][]string{{"kill", "-s", "TERM"}}, "", 0}, // the box could send it as well: the guest ignores it
+		{"kill by TERM", [][]string{{"kill", "-s", "TERM"}}, "", 0}, // the box could send it too: the guest ignores it
 		{"stop", [][]string{{"stop", "-t", "1"}}, document.CodeBoxEnded, 4},
 		{"remove", [][]string{{"rm", "-f"}}, document.CodeBoxEnded, 4},
 		{"restart", [][]string{{"restart", "-t", "1"}}, document.CodeBoxEnded, 4},

@@ -18,20 +18,18 @@ import (
 	"sandboxrun/runner/document"
 )
 
-// peakBound is how much memory the program may ever take, in bytes, whatever a
-// box does within its limits.
+// peakBound is how much memory the program may ever use, in bytes, whatever a box does within its limits.
 const peakBound = 200 << 20
 
-// heapGoal is what the program lets its memory grow to before it collects at all
-// costs; below it a peak says more about the collector's timing than about a load.
+// heapGoal is the heap size above which the program collects at any cost; below it a peak reflects the collector's
+// timing rather than the load.
 const heapGoal = 100 << 20
 
-// long says that floods come in full size: SANDBOXRUN_LONG=1, minutes and
-// tens of gigabytes.
+// long reports whether floods have their full size: SANDBOXRUN_LONG=1, minutes and tens of gigabytes.
 func long() bool { return os.Getenv("SANDBOXRUN_LONG") != "" }
 
-// flood is a load whose size can be chosen. Memory must not grow with it, or,
-// where it does by nature, by so many bytes a unit at the most.
+// flood is a load of variable size. Memory must not grow with it, or at most by a fixed number of bytes a unit where
+// growth is inherent.
 type flood struct {
 	name       string
 	unit       string
@@ -42,12 +40,12 @@ type flood struct {
 	limits     map[string]any
 	agent      string // fmt of its name with the size, "" for commands
 	command    string // fmt with the size
-	// ended says what is wrong with the run's result, "" for nothing.
+	// ended returns what is wrong with the run's result, or "".
 	ended func(res document.Result, size int64) string
 }
 
-// acpFlooder is an agent that floods before it ends its turn in good order:
-// "line N" prints one message of N bytes, "events N" as many small ones.
+// acpFlooder is an agent that floods before it ends its turn in an orderly way: "line N" prints one message of N
+// bytes, "events N" as many small ones.
 const acpFlooder = `
 const [kind, n] = [process.argv[2], Number(process.argv[3])]
 const {writeSync} = require('fs')
@@ -136,13 +134,13 @@ func TestMemoryStaysFlatWhateverABoxDoes(t *testing.T) { //nolint:tparallel // i
 	}
 }
 
-// footprint is what a run cost.
+// footprint is the cost of a run.
 type footprint struct {
 	peak, engineBefore, engineAfter int64 // bytes
 	took                            time.Duration
 }
 
-// measure runs the flood once and looks at the program while it does.
+// measure runs the flood once and measures the program meanwhile.
 func (f flood) measure(t *testing.T, n int64) footprint {
 	t.Helper()
 	rig := newRig(t)
@@ -168,8 +166,8 @@ func (f flood) measure(t *testing.T, n int64) footprint {
 	return watched(t, rig, task, func(res document.Result) string { return f.ended(res, n) })
 }
 
-// watched runs a task and samples the program's high-water mark. Its value at
-// the end is lost with the process, so the last sample stands for it.
+// watched runs a task and samples the program's peak memory. Its final value is lost with the process, so the last
+// sample counts.
 func watched(t *testing.T, r *rig, task map[string]any, ended func(document.Result) string) footprint {
 	t.Helper()
 	var out, errs bytes.Buffer
@@ -188,7 +186,7 @@ func watched(t *testing.T, r *rig, task map[string]any, ended func(document.Resu
 	for running := true; running; {
 		select {
 		case err := <-done:
-			var exit *exec.ExitError // of what kind is told by the result
+			var exit *exec.ExitError // its cause is in the result
 			if err != nil && !errors.As(err, &exit) {
 				t.Fatal(err)
 			}
@@ -234,8 +232,7 @@ func memoryOf(pid int, name string) int64 {
 	return 0
 }
 
-// engineMemory is the resident memory of the Docker daemon of this machine, 0
-// where it cannot be seen.
+// engineMemory is the resident memory of the Docker daemon of this machine, 0 where it is not visible.
 func engineMemory(t *testing.T) int64 {
 	t.Helper()
 	pid, err := os.ReadFile("/var/run/docker.pid")
@@ -256,7 +253,7 @@ func endsWell(res document.Result, _ int64) string {
 	return ""
 }
 
-// printedAll says that everything was read: the excerpt counts what it left out.
+// printedAll checks that everything was read: the excerpt counts the omitted bytes.
 func printedAll(res document.Result, size int64) string {
 	c := res.CommandsRun[0]
 	if c.ExitCode == nil || !c.Truncated || !strings.Contains(c.StdoutExcerpt, strconv.FormatInt(size-16<<10, 10)) {
@@ -286,7 +283,7 @@ func changedFiles(n int) func(document.Result, int64) string {
 
 func changedAll(res document.Result, size int64) string { return changedFiles(int(size))(res, size) }
 
-// longPaths says that paths of four thousand bytes each are all reported or counted, and refused beyond 32 MiB together.
+// longPaths checks that paths of four thousand bytes each are all reported or counted, and refused beyond 32 MiB together.
 func longPaths(res document.Result, size int64) string {
 	switch {
 	case size > 8_400: // 32 MiB

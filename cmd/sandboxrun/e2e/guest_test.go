@@ -2,7 +2,7 @@ package e2e
 
 import "testing"
 
-func TestTheMainProcessOfABoxCollectsOrphansAndKeepsItsTunnelToItself(t *testing.T) {
+func TestMainProcessOfABoxReapsOrphansAndProtectsItsTunnel(t *testing.T) {
 	t.Parallel()
 	res, o := newRig(t).execute(newRepo(t, sample).task(
 		// A zombie keeps its name.

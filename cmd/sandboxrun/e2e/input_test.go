@@ -54,7 +54,7 @@ func TestMalformedTasksAreRefusedWithPointersBeforeAnythingIsMade(t *testing.T) 
 	}
 }
 
-func TestAllProblemsAreToldAtOnce(t *testing.T) {
+func TestAllProblemsAreReportedAtOnce(t *testing.T) {
 	t.Parallel()
 	rig := newRig(t)
 	doc, _ := rig.refuse([]byte(`{"objective":"","context":{"repo_root":"relative"},"execution_mode":"dance","max_runtime_seconds":0,"box":{"pids":-4},"nope":1}`))
@@ -62,7 +62,7 @@ func TestAllProblemsAreToldAtOnce(t *testing.T) {
 		t.Errorf("only %d problems: %+v", len(doc.Error.Details), doc.Error.Details)
 	}
 	if _, err := os.Stat(rig.state + "/runs"); !os.IsNotExist(err) {
-		t.Errorf("a refused task made something: %v", err)
+		t.Errorf("a refused task left files: %v", err)
 	}
 }
 
@@ -77,7 +77,7 @@ func TestAMissingImageIsABridgeFailureWithAHint(t *testing.T) {
 	}
 }
 
-func TestAMissingKeyIsToldBeforeTheWork(t *testing.T) {
+func TestMissingKeyIsReportedBeforeTheWork(t *testing.T) {
 	t.Parallel()
 	rig, repo := newRig(t), newRepo(t, sample)
 	for i, v := range rig.env {

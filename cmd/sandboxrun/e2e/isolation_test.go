@@ -16,8 +16,7 @@ import (
 	"sandboxrun/agents/scripted/modelserver"
 )
 
-// canary listens on every address of the host; a box that reaches it has a
-// network.
+// canary listens on every address of the host; a box that reaches it has a network.
 func canary(t *testing.T) (port string, hits func() int) {
 	t.Helper()
 	var n counter
@@ -104,7 +103,7 @@ func TestTheKeyIsNowhereInTheBox(t *testing.T) {
 	}
 }
 
-func TestTheKeyIsNotInWhatTheEngineKnowsOfTheBox(t *testing.T) {
+func TestEngineDoesNotKnowTheKey(t *testing.T) {
 	t.Parallel()
 	rig, repo := newRig(t), newRepo(t, sample)
 	srv := rig.model(modelserver.Scenario{Name: "silent", Steps: []modelserver.Step{{Silent: true, Times: -1}}})
@@ -126,7 +125,7 @@ func TestTheKeyIsNotInWhatTheEngineKnowsOfTheBox(t *testing.T) {
 	if err := c.Process.Signal(syscall.SIGINT); err != nil {
 		t.Fatal(err)
 	}
-	_ = c.Wait() // 130; what it means is another test's matter
+	_ = c.Wait() // 130; another test checks it
 }
 
 func docker(t *testing.T, args ...string) string {
@@ -161,7 +160,7 @@ func TestTheBoxIsHardened(t *testing.T) {
 	}
 }
 
-func TestSetupCommandsReachTheAllowListAndNothingElseDoes(t *testing.T) {
+func TestOnlySetupCommandsReachTheAllowList(t *testing.T) {
 	t.Parallel()
 	port, hits := canary(t)
 	rig, repo := newRig(t), newRepo(t, sample)

@@ -18,8 +18,7 @@ import (
 	"sandboxrun/schemas/closed"
 )
 
-// examine looks for everything that a killed task must not leave, after
-// somebody has cleared away. With whole the state directory is looked at too.
+// examine checks that a killed task left nothing behind after a cleanup. With whole it checks the state directory too.
 func (v *victim) examine(whole bool) {
 	v.examineResult()
 	v.examineRepo()
@@ -29,10 +28,10 @@ func (v *victim) examine(whole bool) {
 	}
 }
 
-// half is a name of something that was to become something else.
+// half matches names of half-made files and directories.
 var half = regexp.MustCompile(`^\.(new|gone)-|^\.[a-z]+\.(json|tar)|\.building$|^tmp_|^id\.`)
 
-// examineState looks for what is half-made, and for locks that somebody holds.
+// examineState looks for half-made files, and for locks that are still held.
 func (v *victim) examineState() {
 	for _, dir := range []string{"active", "work"} {
 		entries, err := os.ReadDir(filepath.Join(v.rig.state, dir))
@@ -70,7 +69,7 @@ func (v *victim) examineState() {
 	}
 }
 
-// lockFree says whether nobody holds a lock.
+// lockFree reports whether a lock is free.
 func lockFree(path string) bool {
 	f, err := os.Open(path)
 	if err != nil {
@@ -96,8 +95,7 @@ func (v *victim) examineEngine() {
 	}
 }
 
-// examineResult demands one result of a run that began, and none of one that
-// did not.
+// examineResult requires exactly one result of a run that began, and none of one that did not.
 func (v *victim) examineResult() {
 	var listed []state.RunInfo
 	o := v.rig.run(nil, "runs", "list", "--json", "--limit", "0")
@@ -118,7 +116,7 @@ func (v *victim) examineResult() {
 	}
 	body, err := os.ReadFile(filepath.Join(v.rig.state, "runs", id, "result.json"))
 	began := id != "" && !strings.HasPrefix(v.run, ".") && !unbegun(v.death)
-	if v.step == "" { // killed at any moment: what is there tells whether it had begun
+	if v.step == "" { // killed at any moment: the files show whether it had begun
 		began = times > 0 || err == nil
 	}
 	switch {
@@ -144,13 +142,12 @@ func (v *victim) examineResult() {
 	v.examineVerdict(res)
 }
 
-// unbegun says that a run dies before it has a plan, or while it is forgotten.
+// unbegun reports whether a run dies before it has a plan, or while it is being discarded.
 func unbegun(d death) bool {
 	return d.step == "run/discard" || d.step == "run/journal" || d.step == "run/plan" && d.side == "before" || d.step == "run/appear"
 }
 
-// examineVerdict holds a result against what is in the repository: the branch
-// it names is there, and the branch that is there is named.
+// examineVerdict compares a result with the repository: the branch it names exists, and an existing branch is named.
 func (v *victim) examineVerdict(res document.Result) {
 	lost := hasCode(res, "runner_lost")
 	if lost != (res.Status == document.StatusFailed) || !lost && res.Status != document.StatusSuccess {
@@ -182,8 +179,7 @@ func (v *victim) examineVerdict(res document.Result) {
 	}
 }
 
-// examineSession demands of a run's session that it tells of the run what the
-// result tells.
+// examineSession requires that a run's session agrees with its result.
 func (v *victim) examineSession(res document.Result) {
 	view, ok := v.rig.session(res.Session.ID)
 	for _, s := range view.Runs {
@@ -191,10 +187,10 @@ func (v *victim) examineSession(res document.Result) {
 			return
 		}
 	}
-	v.fault("the session (there: %v) does not know of the run: %+v", ok, view.Runs)
+	v.fault("the session (exists: %v) does not have the run: %+v", ok, view.Runs)
 }
 
-// ref is the branch whose commit says that it is of a run; "" for none.
+// ref is the branch whose commit names a run; "" for none.
 func (v *victim) ref(run string) string {
 	var of []string
 	for name := range strings.FieldsSeq(v.repo.git("for-each-ref", "--format=%(refname:short)", "refs/heads/sandboxrun/")) {
@@ -205,7 +201,7 @@ func (v *victim) ref(run string) string {
 	return strings.Join(of, " and ")
 }
 
-// examineRepo demands the user's repository as it was, but for one whole branch.
+// examineRepo requires an unchanged repository of the user, except for one complete branch.
 func (v *victim) examineRepo() {
 	if d := cmp.Diff(v.before, fingerprint(v.rig.t, v.repo.dir)); d != "" {
 		v.fault("the user's repository changed:\n%s", d)

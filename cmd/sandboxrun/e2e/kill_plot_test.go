@@ -36,7 +36,7 @@ func plotOf(d death) plot {
 	case strings.HasPrefix(string(d.step), "session/"), strings.HasPrefix(string(d.step), "talk/"), d.step == "agent/turn":
 		return plot{args: execute, task: talk(d), begin: model(d), alone: true}
 	case d.step == "run/close", d.step == "run/result", d.step == "run/unmark":
-		return plot{args: execute, task: work, alone: true} // clearing away takes them too
+		return plot{args: execute, task: work, alone: true} // reaping has these steps too
 	case d.nth > 1, d.step == "verify/command":
 		return plot{args: execute, task: verified}
 	}
@@ -55,7 +55,7 @@ func verified(v *victim) map[string]any {
 	return task
 }
 
-// ageBase lets a run make a base that is too old to be kept when the victim looks.
+// ageBase makes a base that is too old to be kept at the victim's start.
 func ageBase(v *victim) {
 	if _, o := v.rig.execute(v.repo.task("true")); o.exit != 0 {
 		v.fault("the run before: exit %d: %s", o.exit, o.stderr)
@@ -71,8 +71,8 @@ func ageBase(v *victim) {
 	v.repo.git("commit", "-q", "--allow-empty", "-m", "next")
 }
 
-// goesOn says whether a step needs a session that is there already.
-func goesOn(n step.Name) bool { return n == "talk/restore" }
+// continues reports whether a step needs an existing session.
+func continues(n step.Name) bool { return n == "talk/restore" }
 
 func talk(d death) func(*victim) map[string]any {
 	return func(v *victim) map[string]any {
@@ -87,11 +87,11 @@ func talk(d death) func(*victim) map[string]any {
 func model(d death) func(*victim) {
 	return func(v *victim) {
 		steps := []modelserver.Step{shell("echo new > new.txt; rm -f old.txt"), say("Done.")}
-		if goesOn(d.step) {
+		if continues(d.step) {
 			steps = append([]modelserver.Step{shell("echo one > one.txt"), say("First.")}, steps...)
 		}
 		v.rig.model(modelserver.Scenario{Name: "talk", Steps: steps})
-		if goesOn(d.step) {
+		if continues(d.step) {
 			v.rig.good(sessionTask(v.repo, "talk", "Begin."))
 		}
 	}

@@ -19,16 +19,15 @@ import (
 	"sandboxrun/runner/document"
 )
 
-// reapDeaths are the points at which somebody who clears away is killed: those
-// of its own, and those of writing a result, which it shares with runs.
+// reapDeaths are the points at which a reaper is killed: its own steps, and those of writing a result, which it shares
+// with runs.
 func reapDeaths() []death {
 	return deaths(func(n step.Name) bool {
 		return ofReaper(n) || n == "run/close" || n == "run/result" || n == "run/unmark"
 	})
 }
 
-// corpse is the point at which a run dies so that clearing it away takes the
-// step.
+// corpse is the point at which a run dies so that reaping it includes the step.
 func corpse(d death) death {
 	switch d.step {
 	case "reap/discard":
@@ -41,7 +40,7 @@ func corpse(d death) death {
 	return death{"land/ref", step.SideAfter, 1}
 }
 
-func TestWhoeverClearsAwayMayBeKilledToo(t *testing.T) { //nolint:tparallel // inPairs says so
+func TestReaperMayBeKilledToo(t *testing.T) { //nolint:tparallel // inPairs says so
 	t.Parallel()
 	testenv.Engine(t, agentImage)
 	mortalProgram(t)
@@ -57,14 +56,14 @@ func TestWhoeverClearsAwayMayBeKilledToo(t *testing.T) { //nolint:tparallel // i
 		}
 		v.clear((i+i/2)%2 == 0) // of every step one side each way
 		v.examine(true)
-		v.death = d // of interest in the table
+		v.death = d // shown in the table
 		report.add(v)
 	})
 	report.print(t)
 	report.compare(t, all)
 }
 
-// clear lets somebody clear away: who is asked to, or who starts next.
+// clear cleans up by "reap" or by the next start.
 func (v *victim) clear(asked bool) {
 	if asked {
 		v.by = "reap"
@@ -80,8 +79,7 @@ func (v *victim) clear(asked bool) {
 	}
 }
 
-// Kills at points nobody chose: in the middle of writing a file, of a request
-// to the engine, of an answer.
+// Kills at arbitrary moments: while writing a file, during a request to the engine, during an answer.
 func TestKilledAtAnyMomentARunLeavesNothingAndHasOneResult(t *testing.T) { //nolint:tparallel // inPairs says so
 	t.Parallel()
 	testenv.Engine(t, agentImage)
@@ -117,9 +115,9 @@ func (v *victim) perishAfter(delay time.Duration) {
 	}
 }
 
-// A live runner keeps what is its own, whoever else dies and is cleared away,
-// and whatever its journal says of processes and of the machine: its lock tells.
-func TestLiveRunsKeepTheirBoxesWhileOthersAreClearedAway(t *testing.T) {
+// A live runner keeps its own boxes and files while other runs are reaped, whatever its journal records about
+// processes and the boot: only its lock counts.
+func TestLiveRunsKeepTheirBoxesWhileOthersAreReaped(t *testing.T) {
 	t.Parallel()
 	here, there := newKillRig(t), newRig(t)
 	var lives [2]*live
@@ -158,7 +156,7 @@ func TestLiveRunsKeepTheirBoxesWhileOthersAreClearedAway(t *testing.T) {
 		if err := l.cmd.Process.Signal(syscall.SIGINT); err != nil {
 			t.Fatal(err)
 		}
-		_ = l.cmd.Wait() // the exit code is looked at below
+		_ = l.cmd.Wait() // the exit code is checked below
 		var res document.Result
 		if err := json.Unmarshal(l.out.Bytes(), &res); err != nil || l.cmd.ProcessState.ExitCode() != 130 || changes(res)["early.txt"] != "added" {
 			t.Errorf("the live run ended with %d, %v, %v, not by our signal", l.cmd.ProcessState.ExitCode(), err, codes(res))
@@ -166,8 +164,7 @@ func TestLiveRunsKeepTheirBoxesWhileOthersAreClearedAway(t *testing.T) {
 	}
 }
 
-// misreport makes a run's journal of steps say that another process of another
-// life of the machine wrote it.
+// misreport makes a run's journal of steps name another process of another boot as its writer.
 func misreport(t *testing.T, r *rig, run string, pid int) {
 	t.Helper()
 	path := filepath.Join(r.state, "runs", run, "steps.ndjson")

@@ -20,7 +20,7 @@ import (
 	"sandboxrun/runner/state"
 )
 
-// mortal is the program under test, built so that it can die at any step.
+// mortal is the program under test, built so that it can be killed at any step.
 var mortal struct {
 	once sync.Once
 	path string
@@ -58,7 +58,7 @@ func (d death) String() string {
 	return s
 }
 
-// victim is a task whose process is killed, and what is found of it afterwards.
+// victim is a task whose process is killed, and its remains.
 type victim struct {
 	death
 	rig     *rig
@@ -66,7 +66,7 @@ type victim struct {
 	plot    plot
 	before  map[string]string // the repository's files
 	run     string            // "" when the run never got a directory
-	by      string            // who cleared away
+	by      string            // what cleaned up
 	faults  []string
 	outcome string
 }
@@ -75,7 +75,7 @@ func (v *victim) fault(format string, args ...any) {
 	v.faults = append(v.faults, fmt.Sprintf(format, args...))
 }
 
-// dying lets the mortal program end at a point, and says whether it did.
+// dying runs the mortal program to a point, and reports whether it died there.
 func (r *rig) dying(d death, stdin []byte, args ...string) (died bool, out []byte) {
 	r.t.Helper()
 	c := r.command(args...)
@@ -85,7 +85,7 @@ func (r *rig) dying(d death, stdin []byte, args ...string) (died bool, out []byt
 	if stdin != nil {
 		c.Stdin = strings.NewReader(string(stdin))
 	}
-	out, _ = c.CombinedOutput() // its end is what is looked at
+	out, _ = c.CombinedOutput() // only its end is checked
 	status, ok := c.ProcessState.Sys().(syscall.WaitStatus)
 	return ok && status.Signaled() && status.Signal() == syscall.SIGKILL, out
 }
@@ -124,8 +124,7 @@ func (r *rig) runIDs() []string {
 	return ids
 }
 
-// deaths lists every step with both sides, and once more what happens to a
-// second box of the same run.
+// deaths lists every step with both sides, and once more those of a second box of the same run.
 func deaths(of func(step.Name) bool) []death {
 	var all []death
 	for _, n := range state.Steps() {
@@ -143,8 +142,7 @@ func deaths(of func(step.Name) bool) []death {
 	return all
 }
 
-// sampled returns of every step one side only, alternately, unless every case is
-// wanted.
+// sampled returns only one side of every step, alternately, unless every case is wanted.
 func sampled(t *testing.T, all []death) []death {
 	t.Helper()
 	if testenv.All() {
@@ -160,14 +158,12 @@ func sampled(t *testing.T, all []death) []death {
 	return some
 }
 
-// again are the steps that the second box of a run, the verifying one, takes as
-// well.
+// again are the steps that the second box of a run, the verifying one, takes as well.
 var again = []step.Name{"tree/make", "tree/fill", "box/volume", "box/create", "box/attach", "box/start", "tunnel/open", "box/remove", "box/unvolume", "tree/remove"}
 
 func ofReaper(n step.Name) bool { return strings.HasPrefix(string(n), "reap/") }
 
-// chain is how many tasks of one state directory are killed one after the
-// other; each is cleared away by those that start after it.
+// chain is how many tasks of one state directory are killed one after the other; the next starts reap each of them.
 const chain = 6
 
 func TestKilledAtEveryStepARunLeavesNothingAndHasOneResult(t *testing.T) { //nolint:tparallel // inPairs says so
@@ -225,7 +221,7 @@ func newKillRig(t *testing.T) *rig {
 	return r
 }
 
-// die kills the tasks of a group one after the other and clears away.
+// die kills the tasks of a group one after the other and cleans up.
 func die(t *testing.T, group []*victim, reap bool) {
 	t.Helper()
 	r := newKillRig(t)
@@ -293,8 +289,8 @@ func (p *report) print(t *testing.T) {
 	t.Logf("killed at %d points of %d steps: %d violations\n%s", len(p.rows), len(state.Steps()), total, text.String())
 }
 
-// compare holds the list of steps against what was really passed: every one of
-// the list was a death, and nothing was passed that is not in the list.
+// compare compares the list of steps with the passed ones: a case dies at each listed step, and every passed step is
+// listed.
 func (p *report) compare(t *testing.T, want []death) {
 	t.Helper()
 	for _, d := range want {
@@ -305,7 +301,7 @@ func (p *report) compare(t *testing.T, want []death) {
 	for line := range p.seen {
 		name, side, ok := strings.Cut(line, " ")
 		if !ok || side != string(step.SideBefore) && side != string(step.SideAfter) || !slices.Contains(state.Steps(), step.Name(name)) {
-			t.Errorf("%q was passed and is not in the list of steps", line)
+			t.Errorf("%q was passed but is not in the list of steps", line)
 		}
 	}
 }

@@ -18,7 +18,7 @@ func (r *repo) branches() string {
 	return r.git("for-each-ref", "--format=%(refname:short)", "refs/heads/sandboxrun")
 }
 
-// What attacks whoever checks a tree out gets no branch; the change is kept as a patch, and the user can permit some of it.
+// A change that attacks a checkout gets no branch; it is kept as a patch, and the user can permit some classes.
 func TestAttacksOnACheckoutDoNotLand(t *testing.T) { //nolint:tparallel // they share one state directory
 	t.Parallel()
 	r := newRig(t)
@@ -68,9 +68,9 @@ func TestAttacksOnACheckoutDoNotLand(t *testing.T) { //nolint:tparallel // they 
 	})
 }
 
-// What programs obey is told class by class and lands; what git's own strict check says of the result, and what a checkout
-// and a merge of it do, is what a user would see.
-func TestObeyedFilesAreToldAndLandCleanly(t *testing.T) {
+// Files that programs obey are reported by class and land; the test checks the result with git's own strict check, a
+// checkout and a merge.
+func TestObeyedFilesAreReportedAndLandCleanly(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	p := newRepo(t, sample)
@@ -81,7 +81,7 @@ func TestObeyedFilesAreToldAndLandCleanly(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	// The naive way runs them.
+	// Git itself runs them.
 	gitIn(t, p.dir, "commit", "-q", "--allow-empty", "-m", "naive")
 	if _, err := os.Stat(pwn); err != nil {
 		t.Errorf("the hooks do not run for git itself: %v", err)
@@ -113,21 +113,21 @@ func TestObeyedFilesAreToldAndLandCleanly(t *testing.T) {
 		if !slices.ContainsFunc(res.Issues, func(i document.Issue) bool {
 			return i.Code == "dangerous_path" && i.Path == path && strings.Contains(i.Description, class)
 		}) {
-			t.Errorf("%s is not told as %s", path, class)
+			t.Errorf("%s is not reported as %s", path, class)
 		}
 	}
 	for path, code := range map[string]string{
 		"lib": "nested_repository", "bidi.c": "bidi_text", "hidden.txt": "invisible_text", "loose": "mode_dropped", "big": "oversize_file",
 	} {
 		if !slices.ContainsFunc(res.Issues, func(i document.Issue) bool { return i.Code == code && i.Path == path }) {
-			t.Errorf("%s is not told as %s: %v", path, code, codes(res))
+			t.Errorf("%s is not reported as %s: %v", path, code, codes(res))
 		}
 	}
 	if res.Git.Branch != "sandboxrun/obeyed" || hasCode(res, "land_refused") {
 		t.Fatalf("branch %q, issues %v", res.Git.Branch, res.Issues)
 	}
 	if after := fingerprint(t, p.dir); !maps.Equal(before, after) {
-		t.Error("landing touched more than its branch")
+		t.Error("landing changed more than its branch")
 	}
 	if ran, err := os.ReadFile(pwn); err == nil {
 		t.Errorf("hooks or programs of the repository ran: %s", ran)
@@ -159,8 +159,8 @@ func TestObeyedFilesAreToldAndLandCleanly(t *testing.T) {
 	}
 }
 
-// A branch that cannot be made is said before the work where it can be known, and else in the result.
-func TestABranchThatCannotBeMadeIsTold(t *testing.T) {
+// An impossible branch is reported before the work where it is known then, and else in the result.
+func TestImpossibleBranchIsReported(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	p := newRepo(t, sample)
@@ -184,7 +184,7 @@ func TestABranchThatCannotBeMadeIsTold(t *testing.T) {
 		t.Errorf("%s, branch %q, issues %v", res.Status, res.Git.Branch, res.Issues)
 	}
 	if _, err := os.Stat(lock); err != nil {
-		t.Errorf("somebody else's lock is gone: %v", err)
+		t.Errorf("another process's lock was removed: %v", err)
 	}
 	p.git("branch", "sandboxrun/taken/below")
 	task["task_id"] = "taken"

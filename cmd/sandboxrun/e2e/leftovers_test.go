@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// assertNothingLeft looks for what a finished run must not leave: containers,
-// volumes, mounts and trees of this rig's state directory.
+// assertNothingLeft fails for leftovers of a finished run: containers, volumes, mounts and trees of this rig's state
+// directory.
 func (r *rig) assertNothingLeft() {
 	r.t.Helper()
 	id, err := os.ReadFile(filepath.Join(r.state, "id"))
@@ -47,8 +47,7 @@ func (r *rig) assertNothingLeft() {
 	}
 }
 
-// leftWithEngine lists the containers, volumes and networks whose name or labels
-// have the id of a state directory.
+// leftWithEngine lists the containers, volumes and networks whose name or labels contain the id of a state directory.
 func leftWithEngine(id string) ([]string, error) {
 	var left []string
 	var failed error

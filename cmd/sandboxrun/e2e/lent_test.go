@@ -13,9 +13,9 @@ import (
 
 const lent = "lent-for-the-box-0123456789"
 
-// A runner that dies takes what it knew of the task's secrets along: whoever
-// settles its run cannot tell whether the change holds one.
-func TestTheChangeOfALostRunIsShownOnlyIfTheTasksSecretsAreKnown(t *testing.T) {
+// A runner that dies loses its knowledge of the task's secrets: the settler cannot tell whether the change contains
+// one.
+func TestChangeOfALostRunIsShownOnlyWithKnownSecrets(t *testing.T) {
 	t.Parallel()
 	for name, shown := range map[string]bool{"LENT_TOKEN": false, "LENT_NAME": true} {
 		t.Run(name, func(t *testing.T) {

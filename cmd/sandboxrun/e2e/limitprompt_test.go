@@ -9,8 +9,8 @@ import (
 	"sandboxrun/internal/testenv"
 )
 
-// promptly is how soon a box is stopped that crossed a limit of its tree: two
-// seconds, and as much again for a machine that runs other tests.
+// promptly is how soon a box that exceeds a limit of its tree is stopped: two seconds, and as much again for a busy
+// machine.
 const promptly = 4 * time.Second
 
 func TestABoxIsStoppedPromptlyOnceItsTreeIsTooLarge(t *testing.T) {
@@ -29,14 +29,14 @@ func TestABoxIsStoppedPromptlyOnceItsTreeIsTooLarge(t *testing.T) {
 				rig, task := h.start(t, h.command+"; while :; do date +%s%N; sleep 0.05; done")
 				res, o := rig.execute(task, "--runtime", runtime)
 				h.told(t, res, o)
-				// The clock of the box itself says how long it went on after it had crossed the limit.
+				// The clock of the box itself shows how long it ran after exceeding the limit.
 				ticks := strings.Fields(res.CommandsRun[0].StdoutExcerpt)
 				if len(ticks) < 2 {
 					t.Logf("stopped before the second tick: %q", ticks)
 					return
 				}
 				if took := tick(t, ticks[len(ticks)-1]).Sub(tick(t, ticks[0])); took > promptly {
-					t.Errorf("went on for %s", took)
+					t.Errorf("ran on for %s", took)
 				} else {
 					t.Logf("stopped after %s", took)
 				}

@@ -9,16 +9,15 @@ import (
 	"sandboxrun/runner/document"
 )
 
-// hostile is a command that will not end well, and what the result must say.
+// hostile is a command that exceeds a limit, and what the result must report.
 type hostile struct {
 	name, command, code, measure string
 	seconds                      int
 	box, limits                  map[string]any
-	// ownKernel is the code where the box has a kernel of its own, which takes
-	// some of the load upon itself; "" for the same, "-" for none to speak of.
+	// ownKernel is the code where the box has a kernel of its own, which takes some of the load itself; "" for the
+	// same code, "-" for none.
 	ownKernel string
-	// everywhere says that it is tried in setup and in verification too: one of
-	// each limit is enough.
+	// everywhere says that it is tried in setup and in verification too: one case of each limit is enough.
 	everywhere bool
 }
 
@@ -95,7 +94,7 @@ func (h hostile) hit(t *testing.T, runtime string) {
 	t.Helper()
 	var flags []string
 	if runtime != "" {
-		h.seconds += 12 // it starts more slowly
+		h.seconds += 12 // gVisor starts more slowly
 		flags = []string{"--runtime", runtime}
 	}
 	rig, task := h.start(t, "echo done > before.txt", h.command)
@@ -106,7 +105,7 @@ func (h hostile) hit(t *testing.T, runtime string) {
 		t.Errorf("took %s with a limit of %d s", took, h.seconds)
 	}
 	if h.measure != "tree_depth" && (res.Status != document.StatusPartial || changes(res)["before.txt"] != "added") {
-		t.Errorf("status %s, %d files: what was done before is lost", res.Status, len(res.FilesChanged))
+		t.Errorf("status %s, %d files: the earlier work is lost", res.Status, len(res.FilesChanged))
 	}
 	if len(res.CommandsRun) != 2 {
 		t.Fatalf("%d commands were run", len(res.CommandsRun))
@@ -120,7 +119,7 @@ func (h hostile) hit(t *testing.T, runtime string) {
 	}
 }
 
-// told checks that the result names the limit and what was measured.
+// told checks that the result names the limit and the measurement.
 func (h hostile) told(t *testing.T, res document.Result, o outcome) {
 	t.Helper()
 	at := slices.IndexFunc(res.Issues, func(i document.Issue) bool { return i.Code == h.code })
@@ -129,10 +128,10 @@ func (h hostile) told(t *testing.T, res document.Result, o outcome) {
 	}
 	reached := res.Issues[at].Limit
 	if reached == nil || reached.Name != h.measure || reached.Allowed <= 0 || reached.Measured < reached.Allowed {
-		t.Errorf("the limit is told as %+v, want %s: %s", reached, h.measure, res.Issues[at].Description)
+		t.Errorf("the limit is reported as %+v, want %s: %s", reached, h.measure, res.Issues[at].Description)
 	}
 	if res.Box == nil || !res.Box.Cleanup.Complete {
-		t.Errorf("not cleared away: %+v", res.Box)
+		t.Errorf("not removed: %+v", res.Box)
 	}
 }
 
@@ -193,9 +192,8 @@ func TestNothingStartsOnADiskThatIsTooFull(t *testing.T) {
 	}
 }
 
-// What is bounded without ending the box: the process that goes too far is told
-// so by the kernel, and the others go on. gVisor does not count the files of a
-// tmpfs; there the limit on memory bounds them.
+// Limits that do not end the box: the kernel refuses the process that exceeds one, and the others continue. gVisor
+// does not count the files of a tmpfs; there the limit on memory bounds them.
 const boundedCommands = `
 n=0; bad() { echo "NOT BOUNDED: $*"; n=1; }
 head -c 20M /dev/zero > /tmp/a 2>/dev/null && bad bytes of /tmp
@@ -213,7 +211,7 @@ node -e 'const fs = require("fs"); for (let i = 0; i < 1000; i++) fs.openSync("/
 [ "$(ulimit -H -f)" != unlimited ] || bad file size
 echo fine > fine.txt; exit $n`
 
-func TestWhatABoxMayNotHaveIsRefusedWithoutEndingIt(t *testing.T) {
+func TestKernelLimitsDoNotEndTheBox(t *testing.T) {
 	t.Parallel()
 	for _, runtime := range []string{"runc", "runsc"} {
 		t.Run(runtime, func(t *testing.T) {

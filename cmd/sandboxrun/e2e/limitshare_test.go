@@ -26,7 +26,7 @@ func TestBoxesOfARunShareWhatTheyMayPrint(t *testing.T) {
 	}
 }
 
-func TestABoxGetsNoMoreOfTheProcessorsThanItMayHave(t *testing.T) {
+func TestProcessorLimitOfABoxHolds(t *testing.T) {
 	t.Parallel()
 	rig, repo := newRig(t), newRepo(t, sample)
 	task := repo.task(`for i in 1 2 3 4; do timeout 4 sh -c 'while :; do :; done' & done; wait; times`)
@@ -46,13 +46,13 @@ func TestABoxGetsNoMoreOfTheProcessorsThanItMayHave(t *testing.T) {
 	}
 }
 
-// crowded is a rig with one live run that takes all the room there is.
+// crowded is a rig with one live run that uses the whole quota.
 func crowded(t *testing.T, limits map[string]any) (*rig, *repo, *live) {
 	t.Helper()
 	rig, repo := newRig(t), newRepo(t, sample)
 	rig.config["limits"] = limits
 	l := startLive(t, rig, repo)
-	t.Cleanup(func() { // before the rig looks at what is left
+	t.Cleanup(func() { // before the rig checks for leftovers
 		_ = l.cmd.Process.Kill()
 		_ = l.cmd.Wait()
 		if out, err := rig.command("reap").CombinedOutput(); err != nil {
@@ -114,7 +114,7 @@ func TestAWaitingRunTakesThePlaceOfOneThatWasKilled(t *testing.T) {
 		n, err := said.Read(buffer)
 		errs.Write(buffer[:n])
 		if err != nil {
-			t.Fatalf("did not say that it waits: %v: %s", err, errs.Bytes())
+			t.Fatalf("did not report that it waits: %v: %s", err, errs.Bytes())
 		}
 	}
 	if err := l.cmd.Process.Kill(); err != nil {
@@ -130,7 +130,7 @@ func TestAWaitingRunTakesThePlaceOfOneThatWasKilled(t *testing.T) {
 		}
 	}()
 	<-drained
-	_ = second.Wait() // the result tells
+	_ = second.Wait() // the result is checked
 	var res document.Result
 	if err := json.Unmarshal(out.Bytes(), &res); err != nil || res.Status != document.StatusSuccess {
 		t.Errorf("%v: %s", err, out.Bytes())
@@ -154,7 +154,7 @@ func TestARunThatTakesTheHostsLastSpaceIsStopped(t *testing.T) {
 	}
 }
 
-func TestAStateDirectoryWithACommaInItsNameIsNoObstacle(t *testing.T) {
+func TestStateDirectoryMayHaveACommaInItsName(t *testing.T) {
 	t.Parallel()
 	rig, repo := newRig(t), newRepo(t, sample)
 	rig.state = filepath.Join(filepath.Dir(rig.state), "state, of a kind")

@@ -1,6 +1,5 @@
-// Package e2e drives the real program against the real engine, real
-// repositories and the real agent CLI. Nothing in it is a stand-in but the
-// model, which is scripted.
+// Package e2e drives the real program against the real engine, real repositories and the real agent CLI. Only the
+// model is replaced, by a scripted one.
 package e2e
 
 import (
@@ -16,7 +15,7 @@ import (
 	_ "sandboxrun/agents/all" // as the program has them
 )
 
-// Images the tests run in; "make test" makes them.
+// Images of the tests' boxes; "make test" makes them.
 const (
 	agentImage = "sandboxrun/agent"
 	goImage    = "sandboxrun/go"
@@ -28,7 +27,7 @@ var program string
 func TestMain(m *testing.M) {
 	flag.Parse()
 	if testing.Short() {
-		os.Exit(m.Run()) // nothing that needs the program runs
+		os.Exit(m.Run()) // no test that needs the program runs
 	}
 	dir, err := os.MkdirTemp("", "sandboxrun-e2e-")
 	if err != nil {

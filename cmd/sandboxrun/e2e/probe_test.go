@@ -18,8 +18,7 @@ import (
 
 var updatePictures = flag.Bool("update-pictures", false, "rewrite the expected pictures of boxes")
 
-// lookAround is the command that looks at a box from inside and tries to reach
-// the host's port.
+// lookAround is the command that inspects a box from inside and tries to reach the host's port.
 func lookAround(t *testing.T, port string) string {
 	t.Helper()
 	command := "/.sandboxrun/guest look"
@@ -29,7 +28,7 @@ func lookAround(t *testing.T, port string) string {
 	return command
 }
 
-// viewOf runs a task that looks around and returns what its box saw.
+// viewOf runs a task that inspects its box and returns the view.
 func viewOf(t *testing.T, rig *rig, task map[string]any, flags ...string) probe.View {
 	t.Helper()
 	res, o := rig.execute(task, append(flags, "--land", "none")...)
@@ -47,19 +46,19 @@ func viewOf(t *testing.T, rig *rig, task map[string]any, flags ...string) probe.
 	return v
 }
 
-func TestABoxLooksFromInsideAsItShould(t *testing.T) {
+func TestBoxMatchesItsExpectedPicture(t *testing.T) {
 	t.Parallel()
 	for _, runtime := range []string{"runc", "runsc"} {
 		t.Run(runtime, func(t *testing.T) {
 			t.Parallel()
 			testenv.Runtime(t, runtime)
-			looksAsItShould(t, newRig(t), runtime, false)
+			matchesPicture(t, newRig(t), runtime, false)
 		})
 	}
 }
 
-// looksAsItShould compares a box of a rig with the picture that is expected.
-func looksAsItShould(t *testing.T, rig *rig, runtime string, remapped bool) {
+// matchesPicture compares a box of a rig with the expected picture.
+func matchesPicture(t *testing.T, rig *rig, runtime string, remapped bool) {
 	t.Helper()
 	port, hits := canary(t)
 	got := viewOf(t, rig, newRepo(t, sample).task(lookAround(t, port)), "--runtime", runtime).Picture(probe.ThisMachine())
@@ -78,11 +77,11 @@ func looksAsItShould(t *testing.T, rig *rig, runtime string, remapped bool) {
 		t.Fatalf("there is no expected picture of a box on %s", runtime)
 	}
 	if diff := probe.Compare(want, got); diff != nil {
-		t.Errorf("the box differs from what is expected (- missing, + new):\n%s", strings.Join(diff, "\n"))
+		t.Errorf("the box differs from the expected picture (- missing, + new):\n%s", strings.Join(diff, "\n"))
 	}
 }
 
-// hostileImage is everything an image can say about how it wants to be run.
+// hostileImage has every setting by which an image can influence its run.
 const hostileImage = `FROM ` + agentImage + `
 USER root
 VOLUME /data
@@ -97,7 +96,7 @@ LABEL sandboxrun.owner=nobody sandboxrun.instance=nowhere
 ONBUILD RUN false
 `
 
-func TestAnImageCannotChangeHowItsBoxLooks(t *testing.T) {
+func TestImageCannotChangeThePictureOfItsBox(t *testing.T) {
 	t.Parallel()
 	testenv.Runtime(t, "runc")
 	rig, repo := newRig(t), newRepo(t, sample)

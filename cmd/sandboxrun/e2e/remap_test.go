@@ -8,8 +8,8 @@ import (
 	"sandboxrun/runner/document"
 )
 
-// An engine with userns-remap: root of a box is nobody on the machine, and the
-// box's tree belongs to another user of the machine than to the box's.
+// On an engine with userns-remap, root of a box has no rights on the machine, and the box's tree belongs to another
+// user of the machine than the box's.
 func TestAnEngineThatRemapsUsers(t *testing.T) { //nolint:tparallel // one engine for all
 	t.Parallel()
 	d := newRemappingDaemon(t)
@@ -36,9 +36,9 @@ func TestAnEngineThatRemapsUsers(t *testing.T) { //nolint:tparallel // one engin
 			}
 		})
 	}
-	t.Run("looks as it should", func(t *testing.T) {
+	t.Run("matches its picture", func(t *testing.T) {
 		d.t = t
-		looksAsItShould(t, daemonRig(t, d), "runc", true)
+		matchesPicture(t, daemonRig(t, d), "runc", true)
 	})
 	t.Run("refuses a runner that cannot give files away", func(t *testing.T) {
 		d.t = t

@@ -16,7 +16,7 @@ type repo struct {
 	dir string
 }
 
-// sample is a small project whose test fails until sum.sh is mended.
+// sample is a small project whose test fails until sum.sh is fixed.
 var sample = map[string]string{
 	"README.md":  "# sample\n\nAdds numbers.\n",
 	"sum.sh":     "#!/bin/sh\n# prints the sum of two numbers\necho $(($1 - $2))\n",
@@ -76,7 +76,7 @@ func (r *repo) task(commands ...string) map[string]any {
 	}
 }
 
-// fingerprint is everything of a repository that no landing may change.
+// fingerprint covers everything of a repository that no landing may change.
 func fingerprint(t *testing.T, dir string) map[string]string {
 	t.Helper()
 	prints, err := attack.Fingerprint(dir)

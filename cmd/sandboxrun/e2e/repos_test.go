@@ -9,8 +9,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// lands runs a one-file change on dir and expects it to land with nothing else
-// of the repository (its common git directory) changed.
+// lands runs a one-file change on dir and requires that it lands without another change to the repository (its common
+// git directory).
 func lands(t *testing.T, rig *rig, dir, common string) {
 	t.Helper()
 	before, beforeCommon := fingerprint(t, dir), fingerprint(t, common)

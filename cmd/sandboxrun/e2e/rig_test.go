@@ -21,7 +21,7 @@ import (
 	"sandboxrun/schemas/closed"
 )
 
-// realKey is what no box, log or result may ever hold.
+// realKey must never appear in a box, log or result.
 const realKey = "sk-ant-e2e-the-real-key-0123456789abcdef"
 
 // rig is one isolated installation of the program: its own state, its own
@@ -68,8 +68,8 @@ func (r *rig) model(s modelserver.Scenario) *modelserver.Server {
 	return srv
 }
 
-// models makes the scripted provider every provider of the rig, whatever wire
-// they speak.
+// models makes the scripted provider every provider of the rig, whatever their
+// wire.
 func (r *rig) models(s modelserver.Scenario) *modelserver.Server {
 	r.t.Helper()
 	srv := r.model(s)
@@ -182,7 +182,7 @@ func codes(res document.Result) []string {
 	return out
 }
 
-// changes lists the changed files of a result and what became of them.
+// changes lists the changed files of a result with their change types.
 func changes(res document.Result) map[string]string {
 	out := map[string]string{}
 	for _, f := range res.FilesChanged {

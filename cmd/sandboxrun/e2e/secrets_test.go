@@ -16,8 +16,7 @@ import (
 	"sandboxrun/runner/document"
 )
 
-// spellings are the forms of a secret that no record may hold, as far as one
-// can search for them literally.
+// spellings are the literal forms of a secret that no record may contain.
 func spellings(secret string) map[string]string {
 	v := []byte(secret)
 	out := map[string]string{
@@ -25,15 +24,15 @@ func spellings(secret string) map[string]string {
 		"hex bytes": fmt.Sprintf("% x", v), "percent": strings.ReplaceAll(secret, "-", "%2D"), "percent lower": strings.ReplaceAll(secret, "-", "%2d"),
 		"query": url.QueryEscape(secret), "JSON": strings.ReplaceAll(secret, "-", `\u002d`), "JSON in JSON": strings.ReplaceAll(secret, "-", `\\u002d`),
 	}
-	for shift := range 3 { // what is certain of it inside of a longer text
+	for shift := range 3 { // the part that does not depend on the surrounding text
 		text := base64.StdEncoding.EncodeToString(append(make([]byte, shift), v...))
 		out[fmt.Sprintf("base64 at %d", shift)] = text[4 : len(text)-4]
 	}
 	return out
 }
 
-// told lists the spellings of a secret that a text holds.
-func told(text []byte, secret string) []string {
+// spelled lists the spellings of a secret in a text.
+func spelled(text []byte, secret string) []string {
 	var out []string
 	whole := string(text)
 	flat := strings.NewReplacer("\\n", "", "\n", "").Replace(whole) // base64 comes in lines
@@ -45,7 +44,7 @@ func told(text []byte, secret string) []string {
 	return out
 }
 
-// records is everything the program wrote about a run: its streams, and every
+// records collects everything the program wrote about a run: its streams, and every
 // file of its state and of dir.
 func records(t *testing.T, r *rig, o outcome, dir string) map[string][]byte {
 	t.Helper()
@@ -68,32 +67,31 @@ func records(t *testing.T, r *rig, o outcome, dir string) map[string][]byte {
 func assertUntold(t *testing.T, all map[string][]byte, secret string) {
 	t.Helper()
 	for name, text := range all {
-		if got := told(text, secret); len(got) > 0 {
-			t.Errorf("%s tells a secret: %v", name, got)
+		if got := spelled(text, secret); len(got) > 0 {
+			t.Errorf("%s contains a secret: %v", name, got)
 		}
 	}
 }
 
-// assemble makes the key out of parts, so that the command does not hold it.
+// assemble builds the key from parts, so that the command does not contain it.
 const assemble = "k=sk-ant-e2e-the-re; k=${k}al-key-0123; k=${k}456789abcdef\n"
 
-// spill prints $k in every way a shell has at hand.
+// spill prints $k in every encoding a shell can easily produce.
 const spill = `echo "raw $k"; echo "err $k" >&2; printf '%s' "$k" | base64; printf 'x%s' "$k" | base64 -w0; echo; printf 'xx%s.' "$k" | base64 -w0 | tr '+/' '-_'
 echo; printf '%s' "$k" | od -An -v -tx1; printf '%s' "$k" | od -An -v -tx1 | tr -d ' \n' | tr a-f A-F; echo; printf '%s' "$k" | od -An -v -tx1 | tr -d ' \n'; echo
 printf '%s' "$k" | sed 's/-/%2D/g'; echo; printf '%s' "$k" | sed 's/-/%2d/g'; echo; printf '%s' "$k" | sed 's/-/\\u002d/g'; echo; printf '{"k":"%s"}' "$(printf '%s' "$k" | sed 's/-/\\\\u002d/g')"
 echo; printf 'split %s' "${k%??????????}"; sleep 0.5; printf '%s\n' "${k#"${k%??????????}"}"
 `
 
-// TestTheSearchFindsASecretThatWasNotHidden shows that the tests below would see
-// what they say is not there.
+// TestTheSearchFindsASecretThatWasNotHidden checks that the search of the tests below works.
 func TestTheSearchFindsASecretThatWasNotHidden(t *testing.T) {
 	t.Parallel()
 	rig, repo := newRig(t), newRepo(t, sample)
-	rig.env = append(rig.env, "ANTHROPIC_API_KEY=") // nothing knows that it is one
+	rig.env = append(rig.env, "ANTHROPIC_API_KEY=") // the value is then not a known secret
 	res, o := rig.execute(repo.task(assemble + spill))
 	all := records(t, rig, o, t.TempDir())
 	for _, name := range []string{"standard output", filepath.Join(rig.state, "runs", res.RunID, "events.ndjson"), res.Logs[0]} {
-		if got, want := told(all[name], realKey), len(spellings(realKey)); len(got) < want-1 {
+		if got, want := spelled(all[name], realKey), len(spellings(realKey)); len(got) < want-1 {
 			t.Errorf("%s: only %v of %d spellings are found", name, got, want)
 		}
 	}
@@ -122,13 +120,13 @@ func TestNoFormOfAKnownSecretIsWrittenDownOrShown(t *testing.T) {
 	doc := rig.run([]byte(`{"objective":"`+realKey+`","`+realKey+`":1}`), "execute", "-")
 	assertUntold(t, map[string][]byte{"error document": doc.stdout, "its explanation": doc.stderr}, realKey)
 	if !bytes.Contains(doc.stdout, []byte("[redacted:")) {
-		t.Errorf("the error document quotes nothing, so this shows nothing: %s", doc.stdout)
+		t.Errorf("the error document quotes nothing, so the test proves nothing: %s", doc.stdout)
 	}
 }
 
 var placeholderForm = regexp.MustCompile(`sandboxrun-placeholder-[A-Z2-7]{20,}`)
 
-// placeholderOf is the token that a tool result told the model.
+// placeholderOf is the token in a tool result for the model.
 func placeholderOf(srv *modelserver.Server) string {
 	for _, q := range srv.Requests() {
 		for _, r := range q.Results {
@@ -155,13 +153,13 @@ func TestAnAgentsWordsHoldNoSecretAndItsTokenDiesWithTheRun(t *testing.T) {
 	res, o := rig.execute(task, "--events", filepath.Join(dir, "events"))
 	token := placeholderOf(srv)
 	if token == "" {
-		t.Fatalf("the agent's shell did not tell the placeholder: the test shows nothing; issues %+v", res.Issues)
+		t.Fatalf("the agent's shell did not print the placeholder: the test proves nothing; issues %+v", res.Issues)
 	}
 	all := records(t, rig, o, dir)
 	assertUntold(t, all, realKey)
 	assertUntold(t, all, token)
 	if res.Agent == nil || !strings.Contains(res.Agent.Claim, "[redacted:ANTHROPIC_API_KEY]") || !bytes.Contains(o.stdout, []byte("[redacted:placeholder]")) {
-		t.Errorf("the result does not tell what it hides:\n%s", o.stdout)
+		t.Errorf("the result does not mark its redactions:\n%s", o.stdout)
 	}
 
 	ask := `ask() { curl -s -m 20 -o /dev/null -w "$1 %{http_code}\n" -H "x-api-key: $2" -H 'anthropic-version: 2023-06-01' -H 'content-type: application/json' ` +
@@ -183,7 +181,7 @@ func TestAnAgentsWordsHoldNoSecretAndItsTokenDiesWithTheRun(t *testing.T) {
 	}
 }
 
-// forgedToken has the form of a token and is none.
+// forgedToken has the form of a token but is not one.
 var forgedToken = "gh" + "p_" + "w7Kd93nTqLx20VbYpRcE5uJfHs81ZaMgOi6N"
 
 func secretIssues(res document.Result) []document.Issue {
@@ -241,10 +239,10 @@ func TestWhatLooksLikeASecretLandsOnlyWhenTheUserAllowsIt(t *testing.T) {
 		t.Fatalf("issues %+v", issues)
 	}
 	if fi, err := os.Stat(res.Git.Patch); err != nil || fi.Mode().Perm() != 0o600 {
-		t.Errorf("the patch, for a person to look at: %v %v", fi, err)
+		t.Errorf("the patch, for a person to inspect: %v %v", fi, err)
 	}
 	if bytes.Contains(o.stdout, []byte(issues[0].Path+forgedToken)) || strings.Contains(issues[0].Description, forgedToken) {
-		t.Errorf("an issue tells what it is about: %+v", issues[0])
+		t.Errorf("an issue contains the secret: %+v", issues[0])
 	}
 	fingerprint := regexp.MustCompile(`[0-9a-f]{16}`).FindString(issues[0].Description)
 	task["land"] = map[string]any{"allow_secrets": []string{fingerprint}}
@@ -271,7 +269,7 @@ func TestASessionDoesNotGoOnFromAChangeWithASecret(t *testing.T) {
 	res, o := rig.execute(task)
 	assertNotLanded(t, repo, res, o)
 	if !hasCode(res, "session_lost") {
-		t.Errorf("nothing says that the session stays where it was: %v", codes(res))
+		t.Errorf("no issue reports that the session stays unchanged: %v", codes(res))
 	}
 	rig.model(write("fine.txt", "x\n"))
 	res, o = rig.execute(task)

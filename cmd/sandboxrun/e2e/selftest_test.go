@@ -56,7 +56,7 @@ func TestTheSelfTestAttacksThisMachineAndLeavesNothing(t *testing.T) {
 	}
 }
 
-func TestTheSelfTestIsNotMadeWithoutAnImage(t *testing.T) {
+func TestSelfTestNeedsAnImage(t *testing.T) {
 	t.Parallel()
 	rig := newRig(t)
 	rig.config["box"] = map[string]any{"image": "sandboxrun-no-such-image"}

@@ -59,7 +59,7 @@ func (r *rig) session(id string) (view state.SessionView, ok bool) {
 func assertScriptKept(t *testing.T, srv *modelserver.Server) {
 	t.Helper()
 	if f := srv.Failures(); len(f) > 0 || srv.Remaining() > 0 {
-		t.Errorf("the model was told something else than expected: %v, %d steps left", f, srv.Remaining())
+		t.Errorf("the model received unexpected requests: %v, %d steps left", f, srv.Remaining())
 	}
 }
 
@@ -117,8 +117,8 @@ func TestAFollowUpRemembersAndGoesOnWithTheFiles(t *testing.T) {
 	}
 }
 
-// What was not landed lands with what goes on from it.
-func TestAnUnlandedTurnComesAlongWithTheNext(t *testing.T) {
+// The next turn lands an unlanded one with its own.
+func TestUnlandedTurnLandsWithTheNext(t *testing.T) {
 	t.Parallel()
 	rig, repo := newRig(t), newRepo(t, sample)
 	rig.model(modelserver.Scenario{Name: "unlanded", Steps: []modelserver.Step{
@@ -138,8 +138,8 @@ func TestAnUnlandedTurnComesAlongWithTheNext(t *testing.T) {
 	repo.git("fsck", "--strict")
 }
 
-// The session needs nothing of its earlier branches: who merged or discarded
-// them may have git collect what they held.
+// The session does not depend on its earlier branches: a user who merged or discarded them may let git collect their
+// objects.
 func TestASessionOutlivesItsBranches(t *testing.T) {
 	t.Parallel()
 	rig, repo := newRig(t), newRepo(t, sample)
@@ -254,7 +254,7 @@ func TestGoingBackWithUncommittedChangesNeedsForce(t *testing.T) {
 	first := rig.good(sessionTask(repo, "d", "one"))
 	repo.write(map[string]string{"README.md": "changed\n"})
 	if follow := rig.good(sessionTask(repo, "d", "two")); !hasCode(follow, "dirty_tree") {
-		t.Errorf("a follow-up does not tell of uncommitted changes: %v", codes(follow))
+		t.Errorf("a follow-up does not report uncommitted changes: %v", codes(follow))
 	}
 	task := withRetry(repo, "d", first.RunID)
 	doc, exit := rig.refuse(marshal(t, task))

@@ -47,7 +47,7 @@ func TestABusySessionRefusesASecondRunAndSurvivesTheDeathOfTheFirst(t *testing.T
 		t.Errorf("exit %d, %+v", exit, doc)
 	}
 	if runs, err := os.ReadDir(filepath.Join(rig.state, "runs")); err != nil || len(runs) != 2 {
-		t.Errorf("a refused run made something: %v, %v", runs, err)
+		t.Errorf("a refused run left files: %v, %v", runs, err)
 	}
 	if o := rig.run(nil, "sessions", "rm", "b"); o.exit != 2 || !bytes.Contains(o.stderr, []byte("busy")) {
 		t.Errorf("rm of a busy session: exit %d: %s", o.exit, o.stderr)
@@ -86,8 +86,7 @@ func TestASessionWhoseFirstRunDiedBeginsAnew(t *testing.T) {
 	}
 }
 
-// A run that is stopped leaves its files and, as its box still lives, what was
-// said so far.
+// A stopped run leaves its files and, because its box still lives, the conversation so far.
 func TestAStoppedRunLeavesItsStateToTheSession(t *testing.T) {
 	t.Parallel()
 	rig, repo := newRig(t), newRepo(t, sample)

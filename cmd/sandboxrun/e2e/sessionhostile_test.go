@@ -8,8 +8,8 @@ import (
 	"sandboxrun/agents/scripted/modelserver"
 )
 
-// The archive of a conversation is the box's word: it may be too large, and it
-// may hold links to anywhere. The host never looks into it.
+// The archive of a conversation comes from the box: it may be too large, and may contain links to anywhere. The host
+// never opens it.
 func TestAHostileHomeIsBoundedAndNeverUnpackedOnTheHost(t *testing.T) {
 	t.Parallel()
 	t.Run("too large", func(t *testing.T) {

@@ -9,8 +9,8 @@ import (
 	"sandboxrun/internal/testenv"
 )
 
-// TestAShortSoakLosesAndLeaksNothing runs the beginning of what "make soak" does:
-// runners die and boxes vanish while others work, and everything is counted.
+// TestAShortSoakLosesAndLeaksNothing runs the beginning of "make soak": runners die and boxes vanish while others
+// work, and everything is counted.
 func TestAShortSoakLosesAndLeaksNothing(t *testing.T) {
 	t.Parallel()
 	testenv.Engine(t, agentImage)

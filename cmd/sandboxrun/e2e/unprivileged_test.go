@@ -11,7 +11,7 @@ import (
 func TestARunnerThatIsNotRootWorksAndLeavesNothing(t *testing.T) {
 	t.Parallel()
 	if os.Getuid() != 0 {
-		t.Skip("the other tests run as an ordinary user already")
+		t.Skip("the other tests run unprivileged already")
 	}
 	const socket = "/var/run/docker.sock"
 	if _, err := os.Stat(socket); err != nil {
@@ -21,7 +21,7 @@ func TestARunnerThatIsNotRootWorksAndLeavesNothing(t *testing.T) {
 	asNobodyWith(t, rig, r, socket)
 	task := r.task("rm old.txt", "mkdir -p d/e && echo x > d/e/f", "mkdir private && echo s > private/s && chmod 000 private/s private", "id -u")
 	task["acceptance_criteria"] = []any{map[string]any{"command": "test ! -e old.txt && test -f d/e/f && git status --porcelain && touch litter"}}
-	for range 2 { // the second run takes over what the first could not remove
+	for range 2 { // the second run inherits what the first could not remove
 		res, o := rig.execute(task)
 		if o.exit != 0 || res.Status != document.StatusSuccess || res.Box.Layout != "overlay" || !res.Box.Cleanup.Complete {
 			t.Fatalf("exit %d, %s, layout %s, issues %+v", o.exit, res.Status, res.Box.Layout, res.Issues)
@@ -32,7 +32,7 @@ func TestARunnerThatIsNotRootWorksAndLeavesNothing(t *testing.T) {
 	}
 }
 
-// chown gives a whole tree to a user.
+// chown changes the owner of a whole tree.
 func chown(t *testing.T, dir string, uid int) {
 	t.Helper()
 	err := filepath.WalkDir(dir, func(p string, _ os.DirEntry, err error) error {
