@@ -135,17 +135,24 @@ func TestEveryAgentOfTheImageStartsInAHardenedBox(t *testing.T) {
 		}
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			if got := inHardenedBox(t, program+" --version"); !strings.Contains(got, version) {
+			// One box answers all questions.
+			answers := strings.Split(inHardenedBox(t, program+` --version; echo @@
+				head -c 19 "$(command -v `+program+`)"; echo @@
+				find /opt/agents/`+name+` -type f -perm -u+x -size +20M 2>/dev/null || true; echo @@
+				readlink "$(readlink "$(command -v `+program+`)")" || true`), "@@\n")
+			if len(answers) != 4 {
+				t.Fatalf("%q", answers)
+			}
+			if got := answers[0]; !strings.Contains(got, version) {
 				t.Errorf("%s --version says %q, the label %s", program, got, version)
 			}
 			// A script that starts a native program, or another script that npm linked, comes between the agent and
 			// its signals.
-			start := inHardenedBox(t, `head -c 19 "$(command -v `+program+`)"`)
-			native := inHardenedBox(t, `find /opt/agents/`+name+` -type f -perm -u+x -size +20M 2>/dev/null || true`)
+			start, native := answers[1], answers[2]
 			if !strings.HasPrefix(start, "\x7fELF") && (start != "#!/usr/bin/env node" || native != "") {
 				t.Errorf("%s begins with %q, and the native programs next to it are %q", program, start, native)
 			}
-			if hops := inHardenedBox(t, `readlink "$(readlink "$(command -v `+program+`)")" || true`); hops != "" {
+			if hops := answers[3]; hops != "" {
 				t.Errorf("%s is a link to a link to %s", program, hops)
 			}
 		})
