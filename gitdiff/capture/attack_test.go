@@ -97,8 +97,11 @@ func TestCaptureNeverFollowsASwappedLink(t *testing.T) {
 		}
 		done <- nil
 	}()
-	unstable := 0
-	for range 5000 { // each opens the directory and the file at least once
+	unstable, tries := 0, 1000
+	if testenv.All() {
+		tries = 5000
+	}
+	for range tries { // each opens the directory and the file at least once
 		_, err := Capture(t.Context(), sourceOf(t, b, root))
 		if errors.Is(err, gitdiff.ErrTreeUnstable) {
 			unstable++
