@@ -173,39 +173,6 @@ func TestLetsASilentCommandRun(t *testing.T) {
 	}
 }
 
-func TestAsksForToolsOfMCPServers(t *testing.T) {
-	for _, allow := range []bool{true, false} {
-		t.Run(map[bool]string{true: "allowed", false: "denied"}[allow], func(t *testing.T) {
-			j := newJob(t, map[string]string{"mini.mjs": agentstest.EchoServer},
-				agentstest.Uses(modelserver.Tool("mcp__my_mini__echo", map[string]string{"x": "<world>"})), modelserver.Step{Text: "done"})
-			j.Turn.MCP = []agents.Server{
-				{Name: "my-mini", Command: "node", Args: []string{sandbox.WorkDir + "/mini.mjs"}, Env: map[string]string{"GREETING": "hello"}},
-				{Name: "far", URL: "http://127.0.0.1:9/mcp", Headers: map[string]string{"X-Team": "a"}},
-			}
-			j.Host.Decide = func(context.Context, agents.ApprovalRequest) agents.Decision {
-				return agents.Decision{Allow: allow, Reason: "no echo"}
-			}
-			if o := j.MustRun(); o.End != agents.EndClean || o.Unknown != 0 {
-				t.Errorf("outcome = %+v %+v", o, j.Host.Raws())
-			}
-			if len(j.Host.Asked) != 1 {
-				t.Fatalf("asked %+v", j.Host.Asked)
-			}
-			if q := j.Host.Asked[0]; q.Tool != "mcp__my_mini__echo" || q.Action != agents.ActionMCP || string(q.Input) != `{"x":"<world>"}` || q.ToolID == "" {
-				t.Errorf("asked %+v with %s", q, q.Input)
-			}
-			results := agentstest.Of[agents.ToolResult](j.Host)
-			last := results[len(results)-1]
-			if allow && (last.Status != agents.StatusOK || !strings.Contains(last.Text, "hello <world>")) || !allow && last.Status != agents.StatusDenied {
-				t.Errorf("results = %+v", results)
-			}
-			if said := strings.Join(j.Host.Texts(agents.KindSystemMessage), "|"); !strings.Contains(said, "MCP server far is not connected") || strings.Contains(said, "server my-mini") {
-				t.Errorf("said %q", said)
-			}
-		})
-	}
-}
-
 func TestGoesOnWithAnotherModel(t *testing.T) {
 	j := newJob(t, nil, modelserver.Step{Text: "The word is marmalade."}, modelserver.Step{Text: "It was that.", Expect: "marmalade"})
 	first := j.MustRun()
