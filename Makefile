@@ -35,15 +35,15 @@ test-all: setup gvisor podman user-mode-linux go-image ## like test, with every 
 	@scripts/test all $(CHOSEN)
 
 .PHONY: test-rest
-test-rest: setup gvisor podman user-mode-linux go-image ## what test-all does beyond test, for continuous integration
+test-rest: setup gvisor podman user-mode-linux go-image ## the cases of test-all that test omits, for continuous integration
 	@scripts/test rest
 
 .PHONY: setup
 setup: ## install what is missing: Go, Docker engine, base image, agent image
 	@scripts/setup
 
-# Where git refuses (a clone somebody else owns, no commit yet) the program is
-# built all the same and calls itself devel.
+# Where git refuses (a clone that belongs to another user, no commit yet) the program is built nevertheless, as
+# version devel.
 VERSION = $(shell git describe --tags --always --dirty 2>/dev/null)
 .PHONY: build
 build: ## build bin/sandboxrun, a static program
@@ -51,7 +51,7 @@ build: ## build bin/sandboxrun, a static program
 	@CGO_ENABLED=0 go build -trimpath -buildvcs=$(if $(VERSION),auto,false) -ldflags '-s -w -X main.release=$(VERSION)' -o bin/sandboxrun ./cmd/sandboxrun
 
 .PHONY: image
-image: setup ## build the agent image again if anything it is made of changed
+image: setup ## build the agent image again if any of its inputs changed
 	@bin/sandboxrun image list
 
 .PHONY: go-image
@@ -67,7 +67,7 @@ podman: setup ## install Podman for the tests of its socket where possible
 	@scripts/podman
 
 .PHONY: user-mode-linux
-user-mode-linux: ## install the kernel in which quotas are tried where possible
+user-mode-linux: ## install the kernel for the tests of quotas where possible
 	@scripts/user-mode-linux
 
 .PHONY: lint
@@ -87,16 +87,16 @@ fuzz: ## fuzz every target for FUZZTIME (10s)
 
 # The program of a soak stays as it is when a build here changes bin/.
 .PHONY: soak
-soak: setup ## run SOAK_TASKS (1000) tasks while runners die, and count what must never happen
+soak: setup ## run SOAK_TASKS (1000) tasks while runners die, and count violations
 	@cp bin/sandboxrun .cache/sandboxrun-soak
 	@go run ./scripts/soak -bin .cache/sandboxrun-soak -tasks $(or $(SOAK_TASKS),1000) -seed $(or $(SOAK_SEED),1)
 
 .PHONY: floods
-floods: setup ## write gigabytes in boxes and watch the memory of the runner (half an hour)
+floods: setup ## write gigabytes in boxes and measure the runner's memory (half an hour)
 	@SANDBOXRUN_LONG=1 go test -v -timeout 2h -run TestMemoryStaysFlat ./cmd/sandboxrun/e2e
 
 .PHONY: bench
-bench: setup ## time whole runs beside docker run and a shell script (minutes)
+bench: setup ## compare whole runs with docker run and a shell script (minutes)
 	@go run ./scripts/bench
 
 .PHONY: record

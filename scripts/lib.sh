@@ -1,6 +1,6 @@
 # Shared by the scripts of this directory; sourced, never run.
 # It enters the project's root, puts the project's own tools first in PATH and
-# defines how the scripts talk, fail, wait and become root.
+# defines functions to print, fail, wait and become root.
 
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -13,7 +13,7 @@ PATH=$CACHE/go/bin:$CACHE/bin:$PATH
 
 say() { printf '==> %s\n' "$*" >&2; }
 
-# die WHAT HAPPENED, AND WHAT TO DO: one sentence, then the end.
+# die WHAT HAPPENED, AND WHAT TO DO: prints one sentence and exits.
 die() {
 	printf 'error: %s\n' "$*" >&2
 	exit 1
@@ -21,8 +21,7 @@ die() {
 
 have() { command -v "$1" >/dev/null 2>&1; }
 
-# need_root WHY: makes sure that as_root can work, before anything runs in the
-# background where nobody could type a password.
+# need_root WHY: makes sure that as_root works, before anything runs in the background where no password can be typed.
 need_root() {
 	[ "$(id -u)" = 0 ] && return
 	have sudo || die "$1 needs root: run this as root, or install sudo."
@@ -33,8 +32,8 @@ as_root() {
 	if [ "$(id -u)" = 0 ]; then "$@"; else sudo "$@"; fi
 }
 
-# heartbeat START: says every ten seconds how long something has been running,
-# until it is killed or this script is gone.
+# heartbeat START: prints every ten seconds how long something has been running, until it is killed or this script has
+# ended.
 heartbeat() {
 	trap 'kill "$!" 2>/dev/null; exit 0' TERM
 	while kill -0 $$ 2>/dev/null; do

@@ -13,7 +13,7 @@ import (
 	"os"
 )
 
-// maxConfig bounds what is read; a real daemon.json is a few hundred bytes.
+// maxConfig bounds the input in bytes; a real daemon.json has a few hundred.
 const maxConfig = 1 << 20
 
 func main() {
@@ -34,8 +34,8 @@ func main() {
 	}
 }
 
-// add returns config with the runtime registered under the key the engine reads,
-// see "runtimes" in the dockerd reference.
+// add returns config with the runtime registered under the key the engine reads; see "runtimes" in the dockerd
+// reference.
 func add(config []byte, name, path string) ([]byte, error) {
 	if len(bytes.TrimSpace(config)) == 0 {
 		config = []byte("{}")

@@ -37,7 +37,7 @@ func TestAddKeepsEverythingElse(t *testing.T) {
 	}
 }
 
-func TestAddRefusesWhatIsNotAConfiguration(t *testing.T) {
+func TestAddRefusesOtherInput(t *testing.T) {
 	t.Parallel()
 	for _, in := range []string{"{", "[]", `{"runtimes":[]}`, `{"a":1}{"b":2}`} {
 		if out, err := add([]byte(in), "runsc", "/r"); err == nil {

@@ -1,6 +1,5 @@
-// Command agentstable writes what a Markdown file says of the agents: the list of
-// them from what they say of themselves, and the table of what works with which
-// from the events of `go test -json`. With -check it only compares.
+// Command agentstable writes the generated parts of a Markdown file on agents: the list of agents from agents.Info,
+// and the table of what works with which from the events of `go test -json`. With -check it only compares.
 package main
 
 import (

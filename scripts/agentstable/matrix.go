@@ -12,7 +12,7 @@ import (
 	"strings"
 )
 
-// column is one thing that can work, and the test that shows it: %s is the agent.
+// column is one feature, and the test that shows it: %s is the agent.
 type column struct{ title, test string }
 
 // columns in the order of the table.
@@ -36,14 +36,14 @@ var columns = []column{
 	{"PLAN changes nothing", "TestEveryAgentOnlyPlansInPLAN/%s"},
 }
 
-// marker is the test whose subtests name the agents, in this package: others
-// have a conformance suite of that name as well.
+// marker is the test whose subtests name the agents, in this package: other packages have a conformance suite of that
+// name too.
 const (
 	marker        = "TestConformance/"
 	markerPackage = "sandboxrun/agents/conformance"
 )
 
-// matrix is how each test of the agents ended.
+// matrix holds the results of the agents' tests.
 type matrix struct {
 	agents  []string
 	results map[string]string // by name of the test: pass, fail or skip
@@ -79,7 +79,7 @@ func readMatrix(in io.Reader) (matrix, error) {
 	}
 }
 
-// complete says whether every cell has a result.
+// complete reports whether every cell has a result.
 func (m matrix) complete() bool {
 	for _, c := range columns {
 		for _, a := range m.agents {
@@ -94,7 +94,7 @@ func (m matrix) complete() bool {
 // cells are the signs of results.
 var cells = map[string]string{"pass": "✓", "fail": "✗", "skip": "–"}
 
-// table is the matrix as Markdown, one row for each thing that can work.
+// table is the matrix as Markdown, one row per feature.
 func (m matrix) table() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "| | %s |\n|---|%s\n", strings.Join(m.agents, " | "), strings.Repeat(":-:|", len(m.agents)))

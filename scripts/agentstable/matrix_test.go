@@ -11,7 +11,7 @@ import (
 	"sandboxrun/scripts/marked"
 )
 
-// outcomes writes the events of a run in which every test of one agent ended so.
+// outcomes writes the events of a run of all tests of one agent.
 func outcomes(t *testing.T, action func(test string) string) string {
 	t.Helper()
 	var b strings.Builder
@@ -71,7 +71,7 @@ func TestTheTableFollowsTheTests(t *testing.T) {
 	}
 }
 
-func TestAPartOfTheTestsLeavesTheTableAlone(t *testing.T) {
+func TestPartialResultsLeaveTheTableUnchanged(t *testing.T) {
 	t.Parallel()
 	events := outcomes(t, func(test string) string {
 		if strings.HasSuffix(test, "/cancel") {
@@ -89,7 +89,7 @@ func TestAPartOfTheTestsLeavesTheTableAlone(t *testing.T) {
 	}
 }
 
-func TestADocumentWithoutAPlaceIsAnError(t *testing.T) {
+func TestDocumentWithoutMarksIsAnError(t *testing.T) {
 	t.Parallel()
 	for _, doc := range []string{"", begin, end + begin} {
 		if _, err := (marked.Part{Begin: begin, End: end}).Put(doc, "x"); err == nil {
@@ -98,7 +98,7 @@ func TestADocumentWithoutAPlaceIsAnError(t *testing.T) {
 	}
 }
 
-// The list of agents is made from the registry, so that no test has to run for it.
+// The list of agents comes from the registry, so it needs no results of tests.
 func TestDocumentListsTheAgents(t *testing.T) {
 	t.Parallel()
 	if err := updateRoster("../../docs/agents.md", true); err != nil {

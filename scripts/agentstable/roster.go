@@ -10,8 +10,7 @@ import (
 	"sandboxrun/scripts/marked"
 )
 
-// The parts of the document that are made from what the agents say of
-// themselves (agents.Info).
+// The parts of the document that are generated from agents.Info.
 var (
 	rosterPart = marked.Part{
 		Begin: "<!-- list of agents: made by scripts/agentstable from agents.Info -->",
@@ -51,7 +50,7 @@ func roster() string {
 	return b.String()
 }
 
-// limits is the list of what single programs cannot do.
+// limits lists the limits of single programs.
 func limits() string {
 	var b strings.Builder
 	for _, a := range agents.All() {
@@ -63,7 +62,7 @@ func limits() string {
 	return b.String()
 }
 
-// updateRoster makes both parts of the document, or compares them.
+// updateRoster writes both parts of the document, or compares them.
 func updateRoster(document string, check bool) error {
 	for _, p := range []struct {
 		part marked.Part

@@ -1,6 +1,5 @@
-// Command attacktable turns the outcomes of the attacks into the tables of a
-// Markdown file, between two marks. With -check it only says whether the tables
-// are those the tests give.
+// Command attacktable writes the outcomes of the attacks as tables into a Markdown file, between two marks. With
+// -check it only compares.
 package main
 
 import (
@@ -37,7 +36,7 @@ func main() {
 
 func run(out io.Writer, outcomes, document string, check bool) error {
 	text, err := os.ReadFile(outcomes)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) { // they did not run at all
+	if err != nil && !errors.Is(err, fs.ErrNotExist) { // the tests did not run
 		return err
 	}
 	var m matrix
@@ -49,7 +48,7 @@ func run(out io.Writer, outcomes, document string, check bool) error {
 		m = newMatrix(all)
 	}
 	if !m.complete() {
-		_, err := fmt.Fprintln(out, "the attacks were not all made: their tables are left alone")
+		_, err := fmt.Fprintln(out, "not all attacks have outcomes: their tables are left alone")
 		return err
 	}
 	err = marked.Part{Begin: begin, End: end}.Update(document, m.tables(), check)

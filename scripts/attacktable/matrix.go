@@ -13,7 +13,7 @@ var opponents = []struct{ against, title string }{
 	{"naive", "plain container, host git"}, {"runc", "sandboxrun, runc"}, {"runsc", "sandboxrun, gVisor"},
 }
 
-// matrix is how each attack ended against each opponent.
+// matrix holds the outcome of each attack against each opponent.
 type matrix struct {
 	attacks  []attack.Attack
 	outcomes map[string]attack.Outcome // by id and opponent
@@ -27,7 +27,7 @@ func newMatrix(all []attack.Outcome) matrix {
 	return m
 }
 
-// complete says whether every attack has an outcome against every opponent.
+// complete reports whether every attack has an outcome against every opponent.
 func (m matrix) complete() bool {
 	for _, a := range m.attacks {
 		for _, o := range opponents {

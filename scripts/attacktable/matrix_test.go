@@ -11,7 +11,7 @@ import (
 	"sandboxrun/cmd/sandboxrun/attack/table"
 )
 
-// made writes the outcomes of attacks of which every one ended so.
+// made writes the outcomes of all attacks.
 func made(t *testing.T, end func(a attack.Attack, against string) string) string {
 	t.Helper()
 	var all []attack.Outcome

@@ -18,7 +18,7 @@ type bench struct {
 // edit is the work of every contender: one file changed, one added, one deleted.
 const edit = `echo "// edited" >> pkg/000/000/f000000.go && echo new > added.txt && rm pkg/000/000/f000001.go`
 
-// script is what people write instead: a worktree, a container, a diff.
+// script is the usual alternative: a worktree, a container, a diff.
 const script = `set -e
 wt="$2/wt-$$"
 git -C "$1" worktree add -q --detach "$wt"

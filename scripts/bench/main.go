@@ -37,7 +37,7 @@ func run() error {
 	if err != nil {
 		return err
 	}
-	defer func() { _ = os.RemoveAll(dir) }() // a temporary folder; its loss or stay decides nothing
+	defer func() { _ = os.RemoveAll(dir) }() // a temporary folder; a failure has no effect
 	b := bench{bin: *bin, image: *image, dir: dir, rounds: *rounds, progress: os.Stderr}
 	return b.report(os.Stdout, counts)
 }
@@ -54,7 +54,7 @@ func parseSizes(s string) ([]int, error) {
 	return out, nil
 }
 
-// phaseOrder is the order in which a run walks.
+// phaseOrder is the order of the phases in the table.
 var phaseOrder = []string{"checkout", "open", "prepare", "agent", "close", "snapshot", "judge", "land", "settle", "total"}
 
 // row is everything measured at one size.
@@ -93,8 +93,7 @@ func (b *bench) report(w io.Writer, sizes []int) error {
 	return nil
 }
 
-// measure times the contenders in turn, so that all of them meet the machine at
-// the same speed, however it drifts.
+// measure times the contenders in turn, so that a drift of the machine's speed affects them equally.
 func (b *bench) measure(n int) (row, error) {
 	r := row{files: n, phases: map[string][]int64{}}
 	repo, state := filepath.Join(b.dir, fmt.Sprintf("repo-%d", n)), filepath.Join(b.dir, fmt.Sprintf("state-%d", n))
@@ -124,7 +123,7 @@ func (b *bench) measure(n int) (row, error) {
 		if err != nil {
 			return r, err
 		}
-		if round < 0 { // the first round warms caches and makes the base
+		if round < 0 { // the first round warms caches and creates the base
 			r.cold = x.wall
 			continue
 		}

@@ -1,5 +1,4 @@
-// Package marked keeps the part of a Markdown file that is made from the results
-// of tests, between two marks.
+// Package marked updates the part of a Markdown file that is generated from the results of tests, between two marks.
 package marked
 
 import (
@@ -9,14 +8,14 @@ import (
 	"strings"
 )
 
-// Part is what stands between two marks.
+// Part is the text between two marks.
 type Part struct{ Begin, End string }
 
-// ErrStale says that a part is not what it should be.
-var ErrStale = errors.New("not what the tests gave")
+// ErrStale says that a part is out of date.
+var ErrStale = errors.New("out of date")
 
-// Update makes text the part of the file at path. With check the file stays as
-// it is, and [ErrStale] says that the text is another one.
+// Update makes text the part of the file at path. With check it leaves the file unchanged, and returns [ErrStale] when
+// the part differs.
 func (p Part) Update(path, text string, check bool) error {
 	old, err := os.ReadFile(path)
 	if err != nil {

@@ -1,7 +1,6 @@
-// Command picture turns what a terminal showed of a run into an SVG for the
-// README: it reads the bytes that a program wrote to a terminal on standard
-// input and writes the picture to standard output. Lines that begin with a time
-// ("2.5s") appear at that time, three times as fast.
+// Command picture draws the terminal output of a run as an SVG for the README: it reads the bytes that a program wrote
+// to a terminal on standard input and writes the picture to standard output. Lines that begin with a time ("2.5s")
+// appear at that time, three times as fast.
 package main
 
 import (
@@ -77,8 +76,8 @@ func draw(in io.Reader, out io.Writer) error {
 	return w.Flush()
 }
 
-// readScreen returns the lines of the run and of the report's beginning as they
-// stood in the end: what a carriage return overwrote is gone.
+// readScreen returns the lines of the run and of the report's beginning in their final state: without text that a
+// carriage return overwrote.
 func readScreen(in io.Reader) ([]string, error) {
 	var lines []string
 	inRun, inReport := false, false
@@ -93,7 +92,7 @@ func readScreen(in io.Reader) ([]string, error) {
 		inRun = inRun || began.MatchString(plain)
 		inReport = inReport || inRun && nextFrom.MatchString(plain)
 		if inReport && plain == "git" {
-			break // what follows is not needed to follow the run
+			break // the rest is not part of the picture
 		}
 		if inRun && (inReport || began.MatchString(plain) || plain == "") {
 			lines = append(lines, line)

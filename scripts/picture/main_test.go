@@ -14,7 +14,7 @@ const typescript = "Script started\r\n" +
 	"\r\x1b[2m   open … 0 s\x1b[0m\x1b[K\r\x1b[K\x1b[2m    3.0s  open      \x1b[0mdone\r\n" +
 	"\r\n\x1b[32msuccess\x1b[0m  1 file changed\r\n\x1b[1mgit\x1b[0m\r\n  branch x\r\n"
 
-func TestThePictureHoldsTheRunAsItStoodInTheEnd(t *testing.T) {
+func TestPictureShowsTheFinalScreen(t *testing.T) {
 	t.Parallel()
 	var out strings.Builder
 	if err := draw(strings.NewReader(typescript), &out); err != nil {

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// fate is what is done to a task while it runs.
+// fate is the disturbance of a task while it runs.
 type fate string
 
 const (
@@ -18,20 +18,20 @@ const (
 	boxRemoved fate = "box removed"
 )
 
-// assignment is one task and what happens to it. It follows from the seed.
+// assignment is one task and its fate. The seed determines both.
 type assignment struct {
 	id       string
 	repo     int
 	kind     *kind
-	inside   bool // done by a runner of this very process
+	inside   bool // run by a runner in this very process
 	fate     fate
 	phase    string        // the fate strikes after this phase of the run has begun; "" for the start of the program
 	after    time.Duration // and this long after that
 	reap     bool          // a reap follows
-	hurtReap bool          // which is killed
+	hurtReap bool          // the reap is killed
 }
 
-// strikePhases are where a fate may strike. "" is the time before there is a run.
+// strikePhases are where a fate may strike. "" is the time before the run exists.
 var strikePhases = []string{"", "", "checkout", "open", "prepare", "agent", "agent", "close", "snapshot", "verify", "judge", "land", "settle"}
 
 func assign(seed uint64, i, repos int, agents bool) assignment {
@@ -56,7 +56,7 @@ func assign(seed uint64, i, repos int, agents bool) assignment {
 		a.after *= 12
 	}
 	if a.fate == boxKilled || a.fate == boxRemoved {
-		a.phase = "agent" // where there surely is one
+		a.phase = "agent" // where a box surely exists
 	}
 	a.reap = r.IntN(20) == 0 || a.fate == killed && r.IntN(2) == 0
 	a.hurtReap = a.reap && r.IntN(4) == 0

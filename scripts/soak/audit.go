@@ -17,10 +17,9 @@ import (
 	"sandboxrun/schemas/closed"
 )
 
-// lookAround clears away what crashed and then counts everything, while nothing
-// runs.
+// lookAround reaps what crashed and then counts everything, while nothing runs.
 func (s *soak) lookAround(ctx context.Context) error {
-	named := map[string]string{} // repository and branch to the commit some result says it has
+	named := map[string]string{} // repository and branch to the commit that a result names
 	for _, at := range []*site{s.main, s.beside} {
 		if err := at.age(); err != nil {
 			return err
@@ -44,8 +43,8 @@ func (s *soak) lookAround(ctx context.Context) error {
 	return context.Cause(ctx)
 }
 
-// age makes half-made things look old: they are not cleared away before a
-// process could no longer be at them, and here none is.
+// age makes half-made files look old: reap leaves them while a process could still be working on them, and here none
+// is.
 func (s *site) age() error {
 	past := time.Now().Add(-24 * time.Hour)
 	for _, dir := range []string{"", "runs", "work", "active", "etc", "sessions", "bases", "bases/bases", "bases/stores", "bases/workdirs"} {
@@ -65,8 +64,7 @@ func (s *site) age() error {
 	return nil
 }
 
-// leaks counts what is left of a site's runs: at the engine, mounted, and in its
-// directories.
+// leaks counts what is left of a site's runs: on the engine, mounted, and in its directories.
 func (s *soak) leaks(at *site) error {
 	id, err := at.instance()
 	if err != nil {
@@ -77,7 +75,7 @@ func (s *soak) leaks(at *site) error {
 		"volume":    {"volume", "ls", "-q", "--filter", "label=sandboxrun.instance=" + id},
 		"network":   {"network", "ls", "-q", "--filter", "label=sandboxrun.instance=" + id},
 		"named box": {"ps", "-aq", "--filter", "name=sandboxrun-" + id},
-		// The engine makes volumes of its own accord, without labels.
+		// The engine creates volumes by itself, without labels.
 		"named volume": {"volume", "ls", "-q", "--filter", "name=sandboxrun-" + id},
 	} {
 		out, err := exec.Command("docker", args...).Output()
@@ -120,7 +118,7 @@ func (s *soak) remains(at *site) error {
 		case err != nil:
 			return err
 		case d.IsDir() && (strings.HasPrefix(rel, "bases/bases/") && strings.Count(rel, "/") > 2 || d.Name() == "logs"):
-			return filepath.SkipDir // the user's files have names of their own
+			return filepath.SkipDir // the user's files may have any name
 		case d.Name() == "lock":
 			return s.held(path)
 		case rel != "." && temporary(rel, d.Name()):
@@ -130,14 +128,13 @@ func (s *soak) remains(at *site) error {
 	})
 }
 
-// temporary says whether a name in a state directory is that of something half
-// made.
+// temporary reports whether a name in a state directory is that of a half-made file.
 func temporary(rel, name string) bool {
 	return strings.HasPrefix(name, ".") || strings.HasPrefix(name, "tmp_") || strings.HasPrefix(name, "id.") ||
 		strings.HasPrefix(name, "doctor-") || strings.HasSuffix(name, ".lock") && strings.HasPrefix(rel, "bases/stores/")
 }
 
-// held counts a lock that somebody holds although nobody runs.
+// held counts a lock that is held although no process runs.
 func (s *soak) held(path string) error {
 	f, err := os.Open(path)
 	if err != nil {
@@ -150,7 +147,7 @@ func (s *soak) held(path string) error {
 	return nil
 }
 
-// results holds every run of a site against what was seen of its task.
+// results compares every run of a site with the observed end of its task.
 func (s *soak) results(at *site, named map[string]string) error {
 	runs, err := os.ReadDir(filepath.Join(at.state, "runs"))
 	if err != nil {
@@ -181,7 +178,7 @@ func (s *soak) results(at *site, named map[string]string) error {
 	return nil
 }
 
-// repoOf is the repository a run worked on.
+// repoOf is the repository of a run.
 func (s *site) repoOf(run string) string {
 	var plan struct {
 		Repo string `json:"repo_root"`
@@ -193,8 +190,8 @@ func (s *site) repoOf(run string) string {
 	return plan.Repo
 }
 
-// damage looks at a repository: it is sound, what is the user's is as it was, and
-// each branch of ours is what exactly one result says it is.
+// damage checks a repository: it is sound, the user's part is unchanged, and exactly one result names each branch of
+// ours with its commit.
 func (s *soak) damage(r *repo, named map[string]string) error {
 	if out, err := git(r.dir, "fsck", "--strict", "--no-dangling", "--no-progress"); err != nil || out != "" {
 		s.ledger.violate(corrupted, "fsck of %s: %v %.500s", r.dir, err, out)
@@ -204,7 +201,7 @@ func (s *soak) damage(r *repo, named map[string]string) error {
 		return err
 	}
 	if now != r.state {
-		s.ledger.violate(corrupted, "%s is not as it was:\n%s\nbefore:\n%s", r.dir, now, r.state)
+		s.ledger.violate(corrupted, "%s changed:\n%s\nbefore:\n%s", r.dir, now, r.state)
 		r.state = now
 	}
 	litter, err := r.litter()

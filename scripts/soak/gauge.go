@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// gauge is how big this process is, which has had a runner in it all the time.
+// gauge is the size of this process, which contains a runner all the time.
 type gauge struct {
 	rss        int64 // bytes resident
 	heap       uint64
@@ -16,7 +16,7 @@ type gauge struct {
 	goroutines int
 }
 
-// measure looks at this process after everything that can be freed was.
+// measure measures this process after freeing all unused memory.
 func measure() gauge {
 	debug.FreeOSMemory()
 	var m runtime.MemStats
@@ -24,7 +24,7 @@ func measure() gauge {
 	return gauge{rss: resident(), heap: m.HeapAlloc, files: openFiles(), goroutines: runtime.NumGoroutine()}
 }
 
-// resident is the memory of this process that is in use, in bytes; proc(5).
+// resident is the resident memory of this process in bytes; proc(5).
 func resident() int64 {
 	var size, pages int64
 	data, err := os.ReadFile("/proc/self/statm")
@@ -43,10 +43,10 @@ func openFiles() int {
 	if err != nil {
 		return -1
 	}
-	return len(entries) - 1 // the one that reads the list
+	return len(entries) - 1 // without the one that reads the list
 }
 
-// over compares with an earlier look.
+// over returns the growth since an earlier measurement.
 func (g gauge) over(earlier gauge) (rss, files, goroutines float64) {
 	return ratio(g.rss, earlier.rss), ratio(int64(g.files), int64(earlier.files)), ratio(int64(g.goroutines), int64(earlier.goroutines))
 }

@@ -18,8 +18,8 @@ import (
 	"sandboxrun/sandbox/docker"
 )
 
-// insider is a runner in this very process, which lives as long as the soak does:
-// what it keeps of each task shows in the process.
+// insider is a runner in this very process, which lives as long as the soak does: memory it keeps for each task shows
+// in the process.
 type insider struct {
 	site   *site
 	engine *docker.Engine
@@ -82,7 +82,7 @@ func (i *insider) perform(ctx context.Context, a assignment, r *repo) (ending, e
 	close(over)
 	wg.Wait()
 	if stop := (document.Interrupted{}); err != nil && errors.As(context.Cause(ctx), &stop) {
-		e.exit, e.stderr = 128+int(stop.Signal), err.Error() // nothing had been made
+		e.exit, e.stderr = 128+int(stop.Signal), err.Error() // nothing had been created
 		return e, nil
 	}
 	if err != nil {

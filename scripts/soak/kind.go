@@ -2,13 +2,13 @@ package main
 
 import "slices"
 
-// kind is one sort of task and how it ends when nobody interferes.
+// kind is one sort of task and its undisturbed end.
 type kind struct {
 	name     string
 	weight   int
-	exits    []int // exit codes that are right
+	exits    []int // valid exit codes
 	lands    bool  // a branch is made
-	agent    bool  // an agent does it, with a scripted model
+	agent    bool  // an agent runs it, with a scripted model
 	commands []string
 	accept   []any
 	box      map[string]any
@@ -39,7 +39,7 @@ const (
 	odd   = `mkfifo pipe; ln -s /etc/passwd away; mkdir inner; git init -q inner; echo x > inner/f; printf x > "$(printf 'a\nb')"; mkdir .GIT; echo x > .GIT/config; chmod 000 README.md`
 )
 
-// besideKind is what the runner beside does all the time.
+// besideKind is the task of the second runner.
 var besideKind = &kind{name: "beside", exits: []int{0}, lands: true, commands: []string{edits, "sleep 1"}}
 
 // task is the document of a task of this kind.
@@ -56,7 +56,7 @@ func (k *kind) task(a assignment, repo *repo) map[string]any {
 		t["instructions"] = "Make made.txt."
 	} else {
 		t["execution_mode"], t["suggested_commands"] = "command", k.commands
-		if a.fate == boxKilled || a.fate == boxRemoved { // there must be a box to take away
+		if a.fate == boxKilled || a.fate == boxRemoved { // there must be a box to remove
 			t["suggested_commands"] = append(slices.Clone(k.commands), "sleep 5")
 		}
 	}

@@ -14,18 +14,18 @@ import (
 type wrong int
 
 const (
-	leaked     wrong = iota // something of a run that is over is still there
-	lost                    // a task or what it landed is not told of by exactly one result
-	doubled                 // a task was done twice
+	leaked     wrong = iota // something of an ended run is left
+	lost                    // a task or its branch is not in exactly one result
+	doubled                 // a task ran twice
 	corrupted               // a repository or a result is damaged
-	unexpected              // an ending that does not fit to what was done to the task
+	unexpected              // an end that does not fit the task's fate
 	wrongs
 )
 
-// maxTold bounds the violations that are told one by one.
+// maxTold bounds the violations that are printed one by one.
 const maxTold = 100
 
-// ledger keeps what is known of the tasks. It is safe for concurrent use.
+// ledger records the ends of the tasks. It is safe for concurrent use.
 type ledger struct {
 	mu      sync.Mutex
 	pages   []page // the last is being written
@@ -45,16 +45,16 @@ type page struct {
 
 func (l *ledger) page() *page { return &l.pages[len(l.pages)-1] }
 
-// known is what is kept of a task until its run was found.
+// known is recorded of a task until its run is found.
 type known struct {
-	run    string // by the result it printed; "" for none
+	run    string // from the result it printed; "" for none
 	status document.Status
 	branch string
-	ran    bool // it must have had a run: nothing happened to it, or it gave a result
+	ran    bool // it must have a run: it was undisturbed, or it printed a result
 	beside bool
 }
 
-// tally is how the tasks of one kind ended.
+// tally counts the ends of the tasks of one kind.
 type tally struct {
 	tasks, struck int
 	exits         map[int]int
@@ -64,13 +64,13 @@ func newLedger() *ledger {
 	return &ledger{pages: make([]page, 1), told: map[string]bool{}, endings: map[string]known{}, tallies: map[string]*tally{}, fates: map[fate]int{}}
 }
 
-// violate counts something that must not happen, and tells it.
+// violate counts and prints a violation.
 func (l *ledger) violate(w wrong, format string, args ...any) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	text := fmt.Sprintf("%s: %s", w, fmt.Sprintf(format, args...))
 	if l.told[text] {
-		return // found again by the next look around
+		return // found again by the next audit
 	}
 	l.told[text] = true
 	l.page().counts[w]++
@@ -95,7 +95,7 @@ func (l *ledger) violations() int {
 	return n
 }
 
-// ended takes down how a task ended and judges it.
+// ended records the end of a task and judges it.
 func (l *ledger) ended(a assignment, e ending) {
 	if why := misfit(a, e); why != "" {
 		l.violate(unexpected, "%s (%s, %s, inside %v): %s: exit %d, %s, stderr %.300q", a.id, a.kind.name, a.fate, a.inside, why, e.exit, told(e.result), e.stderr)
@@ -128,7 +128,7 @@ func (l *ledger) ended(a assignment, e ending) {
 	l.endings[a.id] = k
 }
 
-// misfit says why an ending does not fit to the task and its fate; "" when it does.
+// misfit returns why an end does not fit the task and its fate; "" when it does.
 func misfit(a assignment, e ending) string {
 	usual := slices.Contains(a.kind.exits, e.exit)
 	sent, signalled := signals[a.fate]
@@ -142,7 +142,7 @@ func misfit(a assignment, e ending) string {
 	case !e.struck || a.fate == killed:
 		return ""
 	case (a.fate == boxKilled || a.fate == boxRemoved) && e.box && e.exit == 0:
-		return "success although its box was taken away"
+		return "success although its box was removed"
 	case (a.fate == boxKilled || a.fate == boxRemoved) && (e.result == nil || !usual && !slices.Contains([]int{0, 3, 4, 5, 6}, e.exit)):
 		return "not how a run without its box ends"
 	case signalled && !usual && e.exit != 128+int(sent) && e.exit != -1:
@@ -153,20 +153,20 @@ func misfit(a assignment, e ending) string {
 	return ""
 }
 
-// compare holds a stored result against the one its caller got.
+// compare compares a stored result with the one its caller got.
 func (l *ledger) compare(stored *document.Result) {
 	l.mu.Lock()
 	k, ok := l.endings[stored.TaskID]
 	l.mu.Unlock()
 	switch {
 	case !ok:
-		l.violate(doubled, "run %s is of a task %q that nobody gave", stored.RunID, stored.TaskID)
+		l.violate(doubled, "run %s is of an unknown task %q", stored.RunID, stored.TaskID)
 	case k.run == stored.RunID && (k.status != stored.Status || k.branch != stored.Git.Branch):
-		l.violate(corrupted, "run %s is stored as %s on %q and was told as %s on %q", stored.RunID, stored.Status, stored.Git.Branch, k.status, k.branch)
+		l.violate(corrupted, "run %s is stored as %s on %q and was printed as %s on %q", stored.RunID, stored.Status, stored.Git.Branch, k.status, k.branch)
 	}
 }
 
-// count counts tasks that have not exactly the one run they must have.
+// count counts tasks without exactly one run.
 func (l *ledger) count(beside bool, byTask map[string][]string) {
 	l.mu.Lock()
 	endings := maps.Clone(l.endings)
@@ -180,7 +180,7 @@ func (l *ledger) count(beside bool, byTask map[string][]string) {
 		case len(runs) == 0 && k.ran:
 			l.violate(lost, "task %s has no result", id)
 		case k.run != "" && runs[0] != k.run:
-			l.violate(lost, "task %s told of run %s and has %s", id, k.run, runs[0])
+			l.violate(lost, "task %s printed run %s and has %s", id, k.run, runs[0])
 		}
 	}
 }

@@ -1,9 +1,7 @@
-// Command soak runs many tasks, two at a time, while runners are killed, boxes
-// are taken away and another runner works beside, and counts what must never
-// happen: something leaked, a task lost, a task done twice, a repository
-// damaged, an ending nobody expected, a runner that grows. It prints one table
-// and fails when any of it happened. What happens to which task follows from the
-// seed alone; when exactly it strikes, from the machine too.
+// Command soak runs many tasks, two at a time, while runners are killed, boxes are removed and a second runner works,
+// and counts violations: a leak, a lost task, a task done twice, a damaged repository, an unexpected end, a growing
+// runner. It prints one table and fails on any violation. The seed alone determines what happens to which task; the
+// exact moment depends on the machine too.
 package main
 
 import (
@@ -51,7 +49,7 @@ func run(ctx context.Context) (err error) {
 		return errors.Join(err, os.RemoveAll(dir))
 	}
 	err = s.run(ctx)
-	s.report(os.Stdout) // also of what was done of one that was cut short
+	s.report(os.Stdout) // also after an interruption
 	if *keep || err != nil || s.ledger.violations() > 0 {
 		fmt.Fprintln(os.Stderr, "soak: everything is left in", dir)
 	} else {

@@ -15,12 +15,12 @@ import (
 	"sandboxrun/runner/document"
 )
 
-// ending is how a task ended, as its caller saw it.
+// ending is the end of a task, as its caller saw it.
 type ending struct {
 	exit   int              // -1: ended by a signal
 	result *document.Result // nil where none was printed
-	struck bool             // whether the fate came in time
-	box    bool             // a box was taken away while its commands ran
+	struck bool             // whether the fate struck in time
+	box    bool             // a box was removed while its commands ran
 	stderr string
 }
 
@@ -28,7 +28,7 @@ func (s *soak) perform(ctx context.Context, a assignment, r *repo) (ending, erro
 	return performAt(ctx, s.main, a, r)
 }
 
-// performAt runs the program for one task, and lets its fate strike.
+// performAt runs the program for one task, and applies its fate.
 func performAt(ctx context.Context, at *site, a assignment, r *repo) (ending, error) {
 	doc, err := json.Marshal(a.kind.task(a, r))
 	if err != nil {
@@ -39,7 +39,7 @@ func performAt(ctx context.Context, at *site, a assignment, r *repo) (ending, er
 		if err != nil {
 			return ending{}, err
 		}
-		defer func() { _ = model.Close() }() // what it heard is not looked at
+		defer func() { _ = model.Close() }() // its requests are not checked
 		if at, err = at.withModel(model.URL(), a.id); err != nil {
 			return ending{}, err
 		}
@@ -72,20 +72,19 @@ func performAt(ctx context.Context, at *site, a assignment, r *repo) (ending, er
 	return e, nil
 }
 
-// making is what the scripted model does.
+// making is the script of the model.
 var making = modelserver.Scenario{Name: "make", Steps: []modelserver.Step{
 	{Tools: []modelserver.ToolUse{modelserver.Tool("Write", map[string]any{"file_path": "/workspace/made.txt", "content": "made\n"})}},
 	{Text: "Done."},
 }}
 
-// signals are what those fates send that end the runner.
+// signals are the signals of the fates that end the runner.
 var signals = map[fate]syscall.Signal{killed: syscall.SIGKILL, terminated: syscall.SIGTERM, stopped: syscall.SIGINT}
 
-// lookInterval is how often a run is looked at to strike at the right moment.
+// lookInterval is how often a run is polled to strike at the right moment.
 const lookInterval = 3 * time.Millisecond
 
-// strike waits for a task's moment and does to it what its fate says. It is
-// false where the task was over before.
+// strike waits for a task's moment and applies its fate. struck is false where the task had ended before.
 func strike(at *site, a assignment, over <-chan struct{}, hit func(syscall.Signal) error) (struck, box bool) {
 	if a.fate == leftAlone || a.fate == "" {
 		return false, false
@@ -116,7 +115,7 @@ func strike(at *site, a assignment, over <-chan struct{}, hit func(syscall.Signa
 	return takeBox(at, a)
 }
 
-// takeBox takes the box of a task away, as an operator could.
+// takeBox kills or removes the box of a task, as an operator could.
 func takeBox(at *site, a assignment) (struck, box bool) {
 	verb := []string{"kill"}
 	if a.fate == boxRemoved {
@@ -131,6 +130,6 @@ func takeBox(at *site, a assignment) (struck, box bool) {
 			struck = true
 		}
 	}
-	// Only a box whose commands had not ended by then was missed by somebody.
+	// Only a run whose commands had not ended by then needed its box.
 	return struck, struck && !at.reached(run, "close")
 }

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// repo is one repository all runners work on, and what of it must not change.
+// repo is one repository of all runners, and the state that must not change.
 type repo struct {
 	dir   string
 	state string
@@ -68,8 +68,7 @@ func makeRepo(dir string, files int) error {
 	return nil
 }
 
-// look describes all of a repository that is the user's: checkout, index, refs
-// but ours, work trees, configuration.
+// look describes the user's part of a repository: checkout, index, refs except ours, work trees, configuration.
 func (r *repo) look() (string, error) {
 	var all strings.Builder
 	for _, args := range [][]string{
@@ -91,7 +90,7 @@ func (r *repo) look() (string, error) {
 	return all.String(), err
 }
 
-// ours is where runs land.
+// ours is the prefix of the branches of runs.
 const ours = "refs/heads/sandboxrun/"
 
 // branches are the refs that runs made: name to commit.

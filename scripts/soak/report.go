@@ -10,12 +10,11 @@ import (
 )
 
 const (
-	// flat is how much the runner may have grown from the second tenth to the
-	// last, and slack what may come and go of what is few.
+	// flat is the allowed growth of the runner from the second tenth to the last, and slack the allowed difference of
+	// small counts.
 	flat  = 1.1
 	slack = 3
-	// longEnough is how many tasks of the long-lived runner say anything about
-	// growth.
+	// longEnough is how many tasks of the long-lived runner make its growth meaningful.
 	longEnough = 50
 )
 
@@ -30,7 +29,7 @@ func (s *soak) report(w io.Writer) {
 	if len(pages) < halves {
 		return // nothing to compare
 	}
-	// The first part has what is made once.
+	// The first part includes what is created once.
 	second, last := pages[1].gauge, pages[len(pages)-1].gauge
 	rss, files, goroutines := last.over(second)
 	if len(pages) == tenths && insiders >= longEnough {
@@ -41,7 +40,7 @@ func (s *soak) report(w io.Writer) {
 			l.violate(unexpected, "the runner's descriptors grew by a factor of %.2f, its goroutines by %.2f", files, goroutines)
 		}
 	}
-	fmt.Fprintf(w, "%d tasks in %s, seed %d, %d at a time; %d of them by one long-lived runner, %d more by a runner beside\n\n",
+	fmt.Fprintf(w, "%d tasks in %s, seed %d, %d at a time; %d of them by one long-lived runner, %d more by a second runner\n\n",
 		len(s.tasks), s.took.Round(time.Second), s.seed, s.workers, insiders, l.beside)
 	fmt.Fprintf(w, "| part | tasks | RSS MiB | heap MiB | descriptors | goroutines |")
 	for v := range wrongs {

@@ -58,14 +58,13 @@ func (s *site) withModel(url, id string) (*site, error) {
 	return &own, os.WriteFile(own.config, doc, 0o600)
 }
 
-// instance is what everything the site makes at the engine is labelled with.
+// instance labels everything the site creates on the engine.
 func (s *site) instance() (string, error) {
 	id, err := os.ReadFile(filepath.Join(s.state, "id"))
 	return strings.TrimSpace(string(id)), err
 }
 
-// runOf finds the run of a task by its plan, "" where there is none (yet). Only
-// live runs are looked at.
+// runOf finds the run of a task by its plan, "" where there is none (yet), among live runs only.
 func (s *site) runOf(task string) string {
 	ids, err := os.ReadDir(filepath.Join(s.state, "active"))
 	if err != nil {
@@ -79,7 +78,7 @@ func (s *site) runOf(task string) string {
 	return ""
 }
 
-// taskOf is the task of a run, "" where its plan does not tell.
+// taskOf is the task of a run, "" where its plan has none.
 func (s *site) taskOf(run string) string {
 	var plan struct {
 		TaskID string `json:"task_id"`
@@ -91,7 +90,7 @@ func (s *site) taskOf(run string) string {
 	return plan.TaskID
 }
 
-// reached says whether a run has begun a phase.
+// reached reports whether a run has begun a phase.
 func (s *site) reached(run, phase string) bool {
 	data, err := os.ReadFile(filepath.Join(s.state, "runs", run, "events.ndjson"))
 	return err == nil && strings.Contains(string(data), fmt.Sprintf(`"phase":%q,"kind":"phase_started"`, phase))

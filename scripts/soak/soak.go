@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// A soak is cut in parts: tenths, or halves where it has few tasks. Between two
-// parts nothing runs, so that whatever is still there then was leaked.
+// A soak has parts: tenths, or halves where it has few tasks. Between two parts nothing runs, so that everything left
+// then is a leak.
 const (
 	tenths   = 10
 	halves   = 2
@@ -27,7 +27,7 @@ type soak struct {
 	seed    uint64
 	repos   []*repo
 	main    *site // whose runners are killed
-	beside  *site // another one's, on the same repositories and engine
+	beside  *site // of a second runner, on the same repositories and engine
 	inside  *insider
 	ledger  *ledger
 	began   time.Time
@@ -58,7 +58,7 @@ func newSoak(program, dir string, tasks int, seed uint64, workers int, agents bo
 	return s, nil
 }
 
-// run does all tasks and looks around between the parts.
+// run does all tasks and audits between the parts.
 func (s *soak) run(ctx context.Context) error {
 	s.began = time.Now()
 	defer func() { s.took = time.Since(s.began) }()
@@ -82,7 +82,7 @@ func (s *soak) run(ctx context.Context) error {
 	return nil
 }
 
-// clear removes what the runners of a soak that was cut short left.
+// clear removes what the runners of an interrupted soak left.
 func (s *soak) clear(ctx context.Context) error {
 	return errors.Join(s.main.command(ctx, "reap").Run(), s.beside.command(ctx, "reap").Run())
 }
@@ -115,7 +115,7 @@ func (s *soak) doAll(ctx context.Context, tasks []assignment) error {
 	return all
 }
 
-// do does one task, and what the seed says follows it.
+// do runs one task, and the reap that the seed adds.
 func (s *soak) do(ctx context.Context, a assignment) error {
 	if err := context.Cause(ctx); err != nil {
 		return err
@@ -138,7 +138,7 @@ func (s *soak) do(ctx context.Context, a assignment) error {
 	return s.reap(ctx, a)
 }
 
-// reap clears away what crashed, and is killed itself where the seed says so.
+// reap runs the program's reap, and kills it where the seed says so.
 func (s *soak) reap(ctx context.Context, a assignment) error {
 	c := s.main.command(ctx, "reap")
 	if !a.hurtReap {
@@ -157,8 +157,8 @@ func (s *soak) reap(ctx context.Context, a assignment) error {
 	return context.Cause(ctx)
 }
 
-// liveBeside works in another state directory until over is closed. Nothing that
-// happens to the main one may touch it, so every task of it must go well.
+// liveBeside works in another state directory until over is closed. What happens to the main one must not affect it,
+// so every task of it must succeed.
 func (s *soak) liveBeside(ctx context.Context, over <-chan struct{}, part int) {
 	for i := 0; ; i++ {
 		select {

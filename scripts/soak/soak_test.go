@@ -33,7 +33,7 @@ func TestTheSeedDecidesWhatHappens(t *testing.T) {
 	}
 }
 
-func TestEndingsThatDoNotFitAreSeen(t *testing.T) {
+func TestUnfitEndsAreNoticed(t *testing.T) {
 	t.Parallel()
 	edits := kinds[0]
 	landed := &document.Result{RunID: "r", Git: document.GitResult{Branch: "b"}}
@@ -50,7 +50,7 @@ func TestEndingsThatDoNotFitAreSeen(t *testing.T) {
 		"stopped too late":         {stopped, ending{exit: 0, struck: true, result: landed}, true},
 		"stopped as if terminated": {stopped, ending{exit: 143, struck: true, result: landed}, false},
 		"stopped as an error":      {terminated, ending{exit: 1, struck: true}, false},
-		"died before it listened":  {terminated, ending{exit: -1, struck: true}, true},
+		"died before the handler":  {terminated, ending{exit: -1, struck: true}, true},
 		"killed":                   {killed, ending{exit: -1, struck: true}, true},
 		"box gone":                 {boxKilled, ending{exit: 4, struck: true, box: true, result: landed}, true},
 		"box gone and a success":   {boxRemoved, ending{exit: 0, struck: true, box: true, result: landed}, false},
@@ -69,7 +69,7 @@ func TestLostAndDoubledTasksAreCounted(t *testing.T) {
 		"once": {run: "a", ran: true}, "twice": {run: "b", ran: true}, "never": {ran: true}, "killed early": {},
 		"other run": {run: "c", ran: true}, "elsewhere": {ran: true, beside: true},
 	}
-	for range 2 { // the second look finds nothing new
+	for range 2 { // the second count finds nothing new
 		l.count(false, map[string][]string{"once": {"a"}, "twice": {"b", "x"}, "other run": {"d"}})
 	}
 	l.compare(&document.Result{TaskID: "once", RunID: "a", Status: document.StatusSuccess})
@@ -79,7 +79,7 @@ func TestLostAndDoubledTasksAreCounted(t *testing.T) {
 	}
 }
 
-func TestWhatIsLeftInAStateDirectoryIsCounted(t *testing.T) {
+func TestLeftoversInAStateDirectoryAreCounted(t *testing.T) {
 	t.Parallel()
 	at, err := newSite("/nowhere", t.TempDir())
 	if err != nil {
