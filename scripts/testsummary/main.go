@@ -17,6 +17,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"regexp"
 	"slices"
 	"time"
 )
@@ -73,27 +74,6 @@ func summarize(out io.Writer, file string, again int, words []string) (bool, err
 	return ok, nil
 }
 
-// tell runs a command, tells its events and returns its exit code, -1 after a signal.
-func tell(s *story, events io.Writer, command []string) (int, error) {
-	cmd := exec.Command(command[0], command[1:]...)
-	cmd.Stderr = os.Stderr
-	in, err := cmd.StdoutPipe()
-	if err != nil {
-		return 0, err
-	}
-	if err := cmd.Start(); err != nil {
-		return 0, err
-	}
-	ticks := time.NewTicker(heartbeat)
-	defer ticks.Stop()
-	readErr := read(s, io.TeeReader(in, events), ticks.C)
-	err = cmd.Wait()
-	if exit := (*exec.ExitError)(nil); errors.As(err, &exit) {
-		err = nil
-	}
-	return cmd.ProcessState.ExitCode(), errors.Join(readErr, err)
-}
-
 // read tells events until in ends. Packages that have not ended by then have failed.
 func read(s *story, in io.Reader, ticks <-chan time.Time) error {
 	lines := make(chan []byte)
@@ -126,4 +106,61 @@ func read(s *story, in io.Reader, ticks <-chan time.Time) error {
 			s.alive()
 		}
 	}
+}
+
+// tell runs a command, tells its events and returns its exit code, -1 after a signal.
+func tell(s *story, events io.Writer, command []string) (int, error) {
+	cmd := exec.Command(command[0], command[1:]...)
+	cmd.Stderr = os.Stderr
+	in, err := cmd.StdoutPipe()
+	if err != nil {
+		return 0, err
+	}
+	if err := cmd.Start(); err != nil {
+		return 0, err
+	}
+	ticks := time.NewTicker(heartbeat)
+	defer ticks.Stop()
+	readErr := read(s, io.TeeReader(in, events), ticks.C)
+	err = cmd.Wait()
+	if exit := (*exec.ExitError)(nil); errors.As(err, &exit) {
+		err = nil
+	}
+	return cmd.ProcessState.ExitCode(), errors.Join(readErr, err)
+}
+
+// secondTry runs each failed test once more, alone, when there are at most so
+// many, and moves those that pass now to the list of what passed alone. A failure
+// that is not a test's own (see verdict) leaves things as they are.
+func (s *story) secondTry(events io.Writer, most int, command []string) error {
+	var tops []failure
+	for _, f := range s.failed {
+		if !slices.Contains(tops, f.top()) {
+			tops = append(tops, f.top())
+		}
+	}
+	if s.broken || len(tops) == 0 || len(tops) > most {
+		return nil
+	}
+	for _, top := range tops {
+		s.printf("\nonce more, alone: %s\n", top)
+		second := newStory(s.out)
+		only := []string{"-run", "^" + regexp.QuoteMeta(top.test) + "$", top.pkg}
+		code, err := tell(second, events, slices.Concat(command, only))
+		if err != nil {
+			return err
+		}
+		if code != 0 || second.total.failed > 0 {
+			continue
+		}
+		s.failed = slices.DeleteFunc(s.failed, func(f failure) bool {
+			if f.top() != top || !second.passed[f] {
+				return false
+			}
+			s.alone = append(s.alone, f.String())
+			s.total.failed--
+			return true
+		})
+	}
+	return nil
 }

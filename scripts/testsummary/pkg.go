@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -143,4 +144,37 @@ func reason(output string) string {
 		return "no reason given"
 	}
 	return strings.Join(words, " ")
+}
+
+// failure is what failed: a leaf of the tree of tests, a test by itself, or the package.
+type failure struct{ pkg, test string }
+
+func (f failure) String() string {
+	if f.test == "" {
+		return f.pkg + " (the package itself)"
+	}
+	return f.pkg + "." + f.test
+}
+
+// top is the test at the top of the tree, which -run can name.
+func (f failure) top() failure {
+	name, _, _ := strings.Cut(f.test, "/")
+	return failure{f.pkg, name}
+}
+
+// counts are tests without subtests; a test that has some is counted by them.
+type counts struct{ passed, failed, skipped int }
+
+func (c counts) String() string {
+	return fmt.Sprintf("%d passed, %d failed, %d skipped", c.passed, c.failed, c.skipped)
+}
+
+// event is one line of `go test -json`, see `go doc test2json` and, for the build
+// actions, `go help buildjson`.
+type event struct {
+	Action  string  `json:"Action"`
+	Package string  `json:"Package"`
+	Test    string  `json:"Test"`
+	Output  string  `json:"Output"`
+	Elapsed float64 `json:"Elapsed"` // seconds
 }

@@ -11,16 +11,6 @@ import (
 	"time"
 )
 
-// event is one line of `go test -json`, see `go doc test2json` and, for the build
-// actions, `go help buildjson`.
-type event struct {
-	Action  string  `json:"Action"`
-	Package string  `json:"Package"`
-	Test    string  `json:"Test"`
-	Output  string  `json:"Output"`
-	Elapsed float64 `json:"Elapsed"` // seconds
-}
-
 // story is what has been told so far and what is still running.
 type story struct {
 	out            io.Writer
@@ -32,13 +22,6 @@ type story struct {
 	broken         bool // a second try of the failed tests would not prove that all is well
 	alone, skipped []string
 	timed          []timed
-}
-
-// counts are tests without subtests; a test that has some is counted by them.
-type counts struct{ passed, failed, skipped int }
-
-func (c counts) String() string {
-	return fmt.Sprintf("%d passed, %d failed, %d skipped", c.passed, c.failed, c.skipped)
 }
 
 func newStory(out io.Writer) *story {
