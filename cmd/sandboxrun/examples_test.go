@@ -4,8 +4,10 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"strings"
 	"testing"
 
+	"sandboxrun/agents"
 	"sandboxrun/runner/config"
 	"sandboxrun/runner/document"
 	"sandboxrun/runner/plan"
@@ -53,6 +55,20 @@ func TestReadmeNamesEveryCommand(t *testing.T) {
 	for _, c := range testProgram().app().Commands {
 		if row := regexp.MustCompile(`(?m)^\| .` + c.Name + `\b`); !c.Hidden && !row.Match(data) {
 			t.Errorf("README.md has no row for %s", c.Name)
+		}
+	}
+}
+
+func TestReadmeNamesEveryAgent(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile("../../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	readme := strings.Join(strings.Fields(string(text)), " ")
+	for _, a := range agents.All() {
+		if title := a.Info().Title; !strings.Contains(readme, " "+title+",") {
+			t.Errorf("README.md, Agents: %s is missing", title)
 		}
 	}
 }
