@@ -1,4 +1,4 @@
-package runner
+package plan
 
 import (
 	"errors"
@@ -6,7 +6,6 @@ import (
 
 	"sandboxrun/runner/config"
 	"sandboxrun/runner/document"
-	"sandboxrun/runner/plan"
 )
 
 func TestAPlanKnowsItsSession(t *testing.T) {
@@ -14,24 +13,24 @@ func TestAPlanKnowsItsSession(t *testing.T) {
 	base := `{"objective": "x", "instructions": "y", "context": {"repo_root": "/repo"}`
 	tests := []struct {
 		name, task string
-		flags      plan.Overrides
+		flags      Overrides
 		session    string
 		pointer    string // of the refusal
 	}{
-		{"none", "", plan.Overrides{}, "", ""},
-		{"task", `, "session_id": "a"`, plan.Overrides{}, "a", ""},
-		{"flag over task", `, "session_id": "a"`, plan.Overrides{Session: "b", Retry: "01J"}, "b", ""},
-		{"retry without a session", `, "retry_process_id": "01j"`, plan.Overrides{}, "", "/retry_process_id"},
-		{"no agent", `, "session_id": "a", "execution_mode": "command", "suggested_commands": ["true"]`, plan.Overrides{}, "", "/session_id"},
-		{"bad flag", "", plan.Overrides{Session: "a/b"}, "", ""},
-		{"bad retry", "", plan.Overrides{Session: "a", Retry: "../x"}, "", ""},
+		{"none", "", Overrides{}, "", ""},
+		{"task", `, "session_id": "a"`, Overrides{}, "a", ""},
+		{"flag over task", `, "session_id": "a"`, Overrides{Session: "b", Retry: "01J"}, "b", ""},
+		{"retry without a session", `, "retry_process_id": "01j"`, Overrides{}, "", "/retry_process_id"},
+		{"no agent", `, "session_id": "a", "execution_mode": "command", "suggested_commands": ["true"]`, Overrides{}, "", "/session_id"},
+		{"bad flag", "", Overrides{Session: "a/b"}, "", ""},
+		{"bad retry", "", Overrides{Session: "a", Retry: "../x"}, "", ""},
 	}
 	for _, tt := range tests {
 		task, err := document.Decode([]byte(base + tt.task + "}"))
 		if err != nil {
 			t.Fatalf("%s: %v", tt.name, err)
 		}
-		p, err := plan.Compile(task, config.Default(), tt.flags)
+		p, err := Compile(task, config.Default(), tt.flags)
 		var bad *document.InputError
 		switch refused := tt.pointer != "" || tt.name[:3] == "bad"; {
 		case refused && (!errors.As(err, &bad) || bad.Details[0].Path != tt.pointer):
@@ -46,7 +45,7 @@ func TestAPlanKnowsItsSession(t *testing.T) {
 		}
 		saves := 0
 		for _, ph := range p.Phases {
-			if ph.Name == plan.PhaseSave {
+			if ph.Name == PhaseSave {
 				saves++
 			}
 		}
