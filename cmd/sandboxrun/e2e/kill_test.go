@@ -17,6 +17,7 @@ import (
 
 	"sandboxrun/internal/step"
 	"sandboxrun/internal/testenv"
+	_ "sandboxrun/runner" // whose steps are listed with those of the rooms below it
 	"sandboxrun/runner/state"
 )
 
