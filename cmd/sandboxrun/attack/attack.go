@@ -1,14 +1,14 @@
-// Package attack says what an attack is, and is the lab that makes attacks through the real program and judges how they ended.
-// Package table lists all of them, selftest those of "doctor --self-test", and naive makes them against a naive counterpart, where
-// each must be seen to succeed.
+// Package attack defines what an attack is, and contains the lab that makes attacks through the real program and
+// judges their outcomes. Package table lists all of them, selftest those of "doctor --self-test", and naive makes them
+// against a naive counterpart, where each must succeed.
 package attack
 
 import "context"
 
-// Group is what an attack is aimed at.
+// Group is the target of an attack.
 type Group string
 
-// The groups, in the order reports tell of them.
+// The groups, in the order of reports.
 const (
 	GitExec   Group = "git: code on the host"
 	GitTruth  Group = "git: a false diff"
@@ -23,18 +23,18 @@ const (
 	Supply    Group = "supply"
 )
 
-// Attack is one entry of the table. Script runs in the box as an agent's command would, with sh, in a directory of its own
+// Attack is one entry of the table. Script runs in the box like an agent's command, with sh, in a directory of its own
 // (the attack's ID in lower case, below the root of the tree), and finds in its environment:
 //
 //	ROOT    the root of the tree, /workspace
 //	PWN     a file of the host below a directory that does not exist in the box: if it exists, a program of the box ran outside
-//	OUT     a directory of the host, outside of everything a box is given, with a file "secret"; it does not exist in the box
+//	OUT     a directory of the host, not mounted in any box, with a file "secret"; it does not exist in the box
 //	ID      the attack's ID
 //	ADDRS   addresses of the host, separated by spaces
-//	PORT    a port of the host where something listens on all of them; it answers "reached" and notes the request
+//	PORT    a port of the host with a listener on all of them; it answers "reached" and records the request
 //	KEY     name of the environment variable that holds the provider's key on the host
 //
-// How the script exits decides nothing.
+// The exit code of the script has no effect.
 type Attack struct {
 	ID    string // short, unique, letters and digits
 	Group Group
@@ -49,23 +49,23 @@ type Attack struct {
 	Script string
 	// Task changes the task; an attack with one has a box of its own.
 	Task func(task map[string]any)
-	// Host prepares the host: its home, its repository, what listens. An attack with one has a box of its own.
+	// Host prepares the host: its home, its repository, its listeners. An attack with one has a box of its own.
 	Host func(ctx context.Context, h *Host) error
 	// After are further invocations of the program once the run has ended; the word RUN stands for the run's id.
 	After [][]string
-	// Breached says what got through, "" when nothing did. It is asked the same of the program and of the naive counterpart.
+	// Breached returns what succeeded, "" when nothing did. It judges the program and the naive counterpart alike.
 	Breached func(s Scene) string
 
 	Naive Naive
-	// Shares: the attack leaves others alone and may run in one box with them.
+	// Shares: the attack does not disturb others and may share a box with them.
 	Shares bool
 	// Alters: its Host, Meanwhile or After change the user's repository, which alone is no breach then.
 	Alters bool
-	// Skip says why the attack cannot be made in a place; "" when it can.
+	// Skip returns why the attack cannot be made in a place; "" when it can.
 	Skip func(w Where) string
 }
 
-// Naive says how the counterpart differs from a plain "docker run -v repo:/workspace" as root with a network, the key in its
+// Naive is how the counterpart differs from a plain "docker run -v repo:/workspace" as root with a network, the key in its
 // environment, and git on the host afterwards.
 type Naive struct {
 	Flags []string // more flags of docker run
@@ -76,7 +76,7 @@ type Naive struct {
 // Alone reports whether the attack needs a box of its own.
 func (a Attack) Alone() bool { return !a.Shares || a.Task != nil || a.Host != nil || len(a.After) > 0 }
 
-// skip says why the attack is not made at w.
+// skip returns why the attack is not made at w.
 func (a Attack) skip(w Where) string {
 	if w.Naive && a.Naive.Skip != "" {
 		return a.Naive.Skip

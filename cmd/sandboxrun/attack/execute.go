@@ -19,7 +19,7 @@ import (
 	"sandboxrun/schemas/closed"
 )
 
-// Run makes a batch of attacks against the program, in one box if there are several, and judges them. The error is one of the
+// Run makes a batch of attacks against the program, in one box if there are several, and judges them. The error comes from the
 // lab, not of the program.
 func (l *Lab) Run(ctx context.Context, batch []Attack) ([]Outcome, error) {
 	return l.Play(ctx, batch, Where{Runtime: l.Runtime}, l.execute)
@@ -71,7 +71,7 @@ func (l *Lab) execute(ctx context.Context, st *Stage) error {
 	return l.gather(ctx, st)
 }
 
-// more makes the further invocations of a batch.
+// more makes the additional invocations of a batch.
 func (l *Lab) more(ctx context.Context, env []string, st *Stage) error {
 	s := &st.Scene
 	for _, a := range st.Attacks {
@@ -140,7 +140,7 @@ func (st *Stage) Task() map[string]any {
 	return task
 }
 
-// settleBound is how long the program may take to remove its box when it is asked to end.
+// settleBound is how long the program may take to remove its box after SIGTERM.
 const settleBound = 30 * time.Second
 
 // invoke runs the program and waits for its end, for at most the lab's bound.
@@ -150,7 +150,7 @@ func (l *Lab) invoke(ctx context.Context, env []string, stdin []byte, args ...st
 	out, errs := Output{}, Output{}
 	c := Command(bounded, l.Program, args...)
 	c.Env, c.Stdin, c.Stdout, c.Stderr = env, bytes.NewReader(stdin), &out, &errs
-	// The program is asked to end first: killed at once it would leave its box behind.
+	// SIGTERM first: killed at once, the program would leave its box behind.
 	c.Cancel = func() error { return c.Process.Signal(syscall.SIGTERM) }
 	c.WaitDelay = settleBound
 	err = c.Run()
@@ -167,7 +167,7 @@ func (l *Lab) invoke(ctx context.Context, env []string, stdin []byte, args ...st
 	return Invocation{args, c.ProcessState.ExitCode(), out.Bytes(), errs.Bytes()}, hung, nil
 }
 
-// settle removes what a killed program left.
+// settle reaps what a killed program left.
 func (l *Lab) settle(ctx context.Context, env []string, st *Stage) error {
 	if _, _, err := l.invoke(ctx, env, nil, "reap"); err != nil {
 		return err
@@ -176,7 +176,7 @@ func (l *Lab) settle(ctx context.Context, env []string, st *Stage) error {
 	return nil
 }
 
-// gather measures what the run left.
+// gather collects the outputs and the effects of the run.
 func (l *Lab) gather(ctx context.Context, st *Stage) (err error) {
 	s, logs := &st.Scene, filepath.Join(st.Host.State, "runs", st.Scene.Result.RunID, "logs")
 	for i := range st.Attacks {
@@ -214,7 +214,7 @@ func setups(r document.Result) int {
 	return n
 }
 
-// ReadCapped reads the beginning of a file, as much as is kept for judging.
+// ReadCapped reads the beginning of a file, up to the cap for judging.
 func ReadCapped(name string) (string, error) {
 	f, err := os.Open(name)
 	if err != nil {
@@ -225,7 +225,7 @@ func ReadCapped(name string) (string, error) {
 	return string(text), err
 }
 
-// ReadLanded reads a landed commit of a repository, unless it is "", and asks git about it.
+// ReadLanded reads a landed commit of a repository, unless it is "", and checks it with git.
 func (st *Stage) ReadLanded(ctx context.Context, dir, commit string, flags ...string) error {
 	s := &st.Scene
 	judgeLanded(ctx, s, dir, commit, flags...)

@@ -14,7 +14,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Fingerprint says of every file of a repository, its .git and its working tree, the mode, and of regular files and links time and
+// Fingerprint records of every file of a repository, its .git and its working tree, the mode, and of regular files and links time and
 // digest. Objects and branches below sandboxrun/ are what a landing adds, so they are left out.
 func Fingerprint(dir string) (map[string]string, error) {
 	prints := map[string]string{}
@@ -24,7 +24,7 @@ func Fingerprint(dir string) (map[string]string, error) {
 	}
 	err := filepath.WalkDir(dir, func(p string, d fs.DirEntry, err error) error {
 		if errors.Is(err, syscall.ENAMETOOLONG) {
-			return nil // deeper than any path can say
+			return nil // longer than any path may be
 		}
 		if err != nil {
 			return err
@@ -73,7 +73,7 @@ func capable(dir string) (map[string]bool, error) {
 	found := map[string]bool{}
 	err := filepath.WalkDir(dir, func(p string, d fs.DirEntry, err error) error {
 		if errors.Is(err, syscall.ENAMETOOLONG) {
-			return nil // deeper than any path can say
+			return nil // longer than any path may be
 		}
 		if err != nil || !d.Type().IsRegular() {
 			return err

@@ -9,13 +9,13 @@ import (
 // Key is the provider's key of every scene: it is on the host, and must not be anywhere else.
 const Key = "sk-ant-attack-the-real-key-0123456789abcdef"
 
-// KeyVariable is where the host holds it.
+// KeyVariable is the variable that holds it on the host.
 const KeyVariable = "ANTHROPIC_API_KEY"
 
 // Secret is the content of the file that no box may see and no result may hold.
 const Secret = "the-secret-of-the-host-outside"
 
-// Host is what an attack may prepare and what it aims at. All of it is temporary.
+// Host is the part of the host that an attack may prepare or target. All of it is temporary.
 type Host struct {
 	Canary string   // directory of the canaries; see Attack, PWN
 	Out    string   // see Attack, OUT
@@ -28,7 +28,7 @@ type Host struct {
 	Flags  []string // more flags of execute
 	// Config is the program's configuration.
 	Config map[string]any
-	// Meanwhile runs beside the run, from its start until the context ends.
+	// Meanwhile runs next to the run, from its start until the context ends.
 	Meanwhile func(ctx context.Context)
 }
 

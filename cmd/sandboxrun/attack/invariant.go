@@ -11,9 +11,9 @@ import (
 	"sandboxrun/schemas/closed"
 )
 
-// inspect looks for what must hold after every run, whatever the attack was, and returns what does not: the document keeps its
-// schema, everything of the box is gone, the landed commit is sound, its parent is the base, the result tells of exactly the
-// paths in which its tree differs, and the patch gives that tree.
+// inspect checks what must hold after every run, whatever the attack was, and returns the violations: the document
+// keeps its schema, everything of the box is removed, the landed commit is sound, its parent is the base, the result
+// names exactly the paths in which its tree differs, and the patch gives that tree.
 func inspect(ctx context.Context, s *Scene) []string {
 	var faults []string
 	fault := func(format string, args ...any) { faults = append(faults, fmt.Sprintf(format, args...)) }
@@ -86,7 +86,7 @@ func inspectCommit(ctx context.Context, s *Scene, fault func(string, ...any)) {
 	}
 }
 
-// broken says which invariant does not hold; "" when all do.
+// broken returns the violated invariant; "" when all hold.
 func (s Scene) broken() string {
 	if s.Hung {
 		return "the program did not end"

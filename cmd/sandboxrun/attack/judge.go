@@ -6,9 +6,9 @@ import (
 	"strings"
 )
 
-// Got says what a script says it got, in lines that begin with "GOT "; it prints the line "TRIED" when it was made to its end. This
-// is the attacker's own claim, but nobody gains from making it falsely. Against the program an attack that was not made to its end
-// counts as a breach: nothing held that was not tried.
+// Got returns what a script reports to have got, in lines that begin with "GOT "; the script prints the line "TRIED"
+// at its end. This is the attacker's own claim, but a false one gains nothing. Against the program an attack that did
+// not reach its end counts as a breach: what was not tried did not hold.
 func Got(s Scene) string {
 	var all []string
 	tried := false
@@ -27,18 +27,18 @@ func Got(s Scene) string {
 	return ""
 }
 
-// GotBefore is Got for attacks that a limit may end before they are made to their end.
+// GotBefore is Got for attacks that a limit may end early.
 func GotBefore(s Scene) string {
 	s.Output += "\nTRIED\n"
 	return Got(s)
 }
 
-// Scripted makes an attack of a script that says what it got; see Got.
+// Scripted makes an attack of a script that reports what it got; see Got.
 func Scripted(id string, group Group, title, script string) Attack {
 	return Attack{ID: id, Group: group, Title: title, Script: script + "\necho; echo TRIED", Breached: Got, Shares: true}
 }
 
-// InSentry names what an attack may get under gVisor, by the beginnings of its lines: the kernel it gets that from is gVisor's own,
+// InSentry lists what an attack may get under gVisor, by the beginnings of its lines: that kernel is gVisor's own,
 // which has no privileges on the machine.
 func (a Attack) InSentry(own ...string) Attack {
 	judge := a.Breached
@@ -64,7 +64,7 @@ func (a Attack) NaiveFlags(flags ...string) Attack {
 	return a
 }
 
-// NoNaive says why there is no naive counterpart.
+// NoNaive sets why there is no naive counterpart.
 func (a Attack) NoNaive(why string) Attack {
 	a.Naive.Skip = why
 	return a
@@ -76,7 +76,7 @@ func Tail(s string) string {
 	return "\"" + s[max(0, len(s)-200):] + "\""
 }
 
-// Missing says that files of the attack's own did not land with what was in them.
+// Missing reports that the attack's own files did not land with their content.
 func Missing(s Scene, names ...string) string {
 	for _, n := range names {
 		f, ok := s.Landed[s.Own(n)]
@@ -95,7 +95,7 @@ func Tracked(name, content string) func(root, own string) error {
 	return func(_, own string) error { return WriteFile(filepath.Join(own, name), content, 0o644) }
 }
 
-// Proven makes an attack leave a file when its script has ended, and asks for it: what was not made did not hold.
+// Proven makes an attack leave a file at the end of its script, and requires it: an attack that was not made did not hold.
 func Proven(a Attack) Attack {
 	breached := a.Breached
 	a.Script = "trap 'echo ran > $ROOT/" + strings.ToLower(a.ID) + "/ran' EXIT\n" + a.Script
@@ -108,7 +108,7 @@ func Proven(a Attack) Attack {
 	return a
 }
 
-// Stuck says that the host did not get through with it: it hung, or the work beside the trap is lost.
+// Stuck reports that the host was stopped by the attack: it hung, or lost the work next to the trap.
 func Stuck(s Scene) string {
 	if s.Hung {
 		return "the host hangs"
@@ -125,7 +125,7 @@ func SpecialFile(id, title, script string) Attack {
 				return why
 			}
 			if s.Runtime == "runsc" {
-				return "" // there they never become files of the host
+				return "" // under gVisor they never become files of the host
 			}
 			for _, i := range s.Result.Issues {
 				if i.Code == "special_file" && strings.HasPrefix(i.Path, s.Own()+"/") {
@@ -137,7 +137,7 @@ func SpecialFile(id, title, script string) Attack {
 	}
 }
 
-// reached says whether the host's listener saw the attack.
+// reached reports whether the attack reached the host's listener.
 func reached(s Scene) string {
 	if hits := s.Reached(); len(hits) > 0 {
 		return "reached the host: " + strings.Join(hits[:min(len(hits), 3)], "; ")
@@ -145,7 +145,7 @@ func reached(s Scene) string {
 	return ""
 }
 
-// reachedOrGot is reached for scripts that say something too.
+// reachedOrGot is reached for scripts that also report what they got.
 func reachedOrGot(s Scene) string {
 	if what := reached(s); what != "" {
 		return what
@@ -153,7 +153,7 @@ func reachedOrGot(s Scene) string {
 	return Got(s)
 }
 
-// Reaching makes an attack that has to get to the host's listener.
+// Reaching makes an attack that must reach the host's listener.
 func Reaching(id, title, script string) Attack {
 	a := Scripted(id, Network, title, script)
 	a.Breached = reachedOrGot

@@ -12,19 +12,19 @@ import (
 
 // outcome states.
 const (
-	Held     = "held"     // the attack was made and nothing got through
-	Breached = "breached" // something got through
+	Held     = "held"     // the attack was made and did not succeed
+	Breached = "breached" // the attack succeeded
 	Skipped  = "skipped"  // the attack could not be made here
 )
 
-// Outcome is how one attack ended.
+// Outcome is the result of one attack.
 type Outcome struct {
 	ID      string `json:"id"`
 	Group   Group  `json:"group"`
 	Title   string `json:"title"`
 	Against string `json:"against"` // OCI runtime of the boxes, or "naive"
 	State   string `json:"state"`   // Held, Breached or Skipped
-	Detail  string `json:"detail"`  // what got through, or why it was skipped
+	Detail  string `json:"detail"`  // what succeeded, or why it was skipped
 }
 
 // Lab makes attacks. It may be used concurrently.
@@ -33,17 +33,17 @@ type Lab struct {
 	Dir     string        // existing directory for everything the attacks make; each scene removes its own
 	Image   string        // image of the boxes, "" for the program's default
 	Runtime string        // OCI runtime of the boxes, "" for the engine's default
-	Env     []string      // environment of the program beside HOME, state, configuration and key; PATH at least
-	Bound   time.Duration // how long one scene may take; what takes longer hangs
+	Env     []string      // environment of the program in addition to HOME, state, configuration and key; PATH at least
+	Bound   time.Duration // how long one scene may take; a longer one counts as hung
 }
 
-// Stage is the prepared place of one scene: everything that is the same for all attacks of a batch.
+// Stage is the prepared environment of one scene, shared by all attacks of a batch.
 type Stage struct {
 	Attacks []Attack // without those that are skipped
 	Host    *Host
 	Dir     string   // for this scene only, removed afterwards
 	Outputs []string // of the attacks' scripts, by index; fewer when a script did not run
-	Scene   Scene    // what all attacks have in common
+	Scene   Scene    // common to all attacks
 
 	listen *listener
 }
@@ -152,7 +152,7 @@ func (l *Lab) prepare(ctx context.Context, st *Stage, w Where) (err error) {
 	return err
 }
 
-// Measure takes the user's repository and the listener as they are after the run, unless the run was killed.
+// Measure records the state of the user's repository and of the listener after the run, once.
 func (st *Stage) Measure() (err error) {
 	s := &st.Scene
 	if s.Then != nil {
@@ -166,7 +166,7 @@ func (st *Stage) Measure() (err error) {
 	return err
 }
 
-// Meanwhile runs what an attack does next to the run; the returned function ends it.
+// Meanwhile starts what an attack does next to the run; the returned function ends it.
 func (st *Stage) Meanwhile(ctx context.Context) func() {
 	if st.Host.Meanwhile == nil {
 		return func() {}
@@ -204,7 +204,7 @@ func RemoveAll(dir string) error {
 	}
 	_ = filepath.WalkDir(dir, func(p string, d os.DirEntry, _ error) error {
 		if d != nil && d.IsDir() {
-			_ = os.Chmod(p, 0o700) //nolint:gosec // the lab's own directory, with nothing at work in it any more
+			_ = os.Chmod(p, 0o700) //nolint:gosec // the lab's own directory, no longer in use
 		}
 		return nil
 	})

@@ -59,7 +59,7 @@ func readObject(r *bufio.Reader) (string, error) {
 	}
 	fields := strings.Fields(line)
 	if len(fields) != 3 {
-		return "", fmt.Errorf("git cat-file said %q", line)
+		return "", fmt.Errorf("git cat-file answered %q", line)
 	}
 	size, err := strconv.ParseInt(fields[2], 10, 64)
 	if err != nil {
@@ -73,7 +73,7 @@ func readObject(r *bufio.Reader) (string, error) {
 	return string(content), err
 }
 
-// judgeLanded asks git about a landed commit, and for the branches below sandboxrun/.
+// judgeLanded checks a landed commit with git, and lists the branches below sandboxrun/.
 func judgeLanded(ctx context.Context, s *Scene, dir, commit string, flags ...string) {
 	if commit != "" {
 		if _, err := Git(ctx, dir, append(slices.Clone(flags), "fsck", "--strict", "--no-dangling", "--no-progress", commit)...); err != nil {

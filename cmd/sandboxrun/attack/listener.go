@@ -9,10 +9,10 @@ import (
 	"time"
 )
 
-// hitsCap bounds how many requests are noted.
+// hitsCap bounds how many requests are recorded.
 const hitsCap = 1000
 
-// listener is something on the host that no box may reach.
+// listener is a server on the host that no box may reach.
 type listener struct {
 	srv  *http.Server
 	port string
@@ -60,7 +60,7 @@ func (c *listener) note(hit string) {
 	}
 }
 
-// close stops listening and returns what was noted.
+// close stops listening and returns the recorded requests.
 func (c *listener) close() []string {
 	_ = c.srv.Close()
 	<-c.done

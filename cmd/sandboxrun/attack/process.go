@@ -28,7 +28,7 @@ func Command(ctx context.Context, name string, args ...string) *exec.Cmd {
 // outputCap is how much of one stream of a process is kept, in bytes.
 const outputCap = 16 << 20
 
-// Output keeps the first [outputCap] bytes that are written to it. It hides the buffer's ReadFrom, which knows no cap.
+// Output keeps the first [outputCap] bytes that are written to it. It hides the buffer's ReadFrom, which has no cap.
 type Output struct{ kept bytes.Buffer }
 
 // Write implements io.Writer; it never fails.
@@ -39,8 +39,8 @@ func (c *Output) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// Bytes is what was kept.
+// Bytes returns the kept output.
 func (c *Output) Bytes() []byte { return c.kept.Bytes() }
 
-// String is what was kept.
+// String returns the kept output.
 func (c *Output) String() string { return c.kept.String() }

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// sample is the project in every attacked repository: its test fails until sum.sh is mended.
+// sample is the project in every attacked repository: its test fails until sum.sh is fixed.
 var sample = map[string]string{
 	"README.md":  "# sample\n\nAdds numbers.\n",
 	"sum.sh":     "#!/bin/sh\n# prints the sum of two numbers\necho $(($1 - $2))\n",
@@ -59,13 +59,13 @@ func makeRepository(ctx context.Context, root string, batch []Attack) error {
 	if _, err := Git(ctx, root, "commit", "-q", "-m", "base"); err != nil {
 		return err
 	}
-	// Older than the index by more than any clock's grain: git's stat cache may trust what it sees.
+	// Older than the index by more than any clock's resolution: git's stat cache may trust it.
 	past := time.Now().Add(-time.Hour)
 	err := filepath.WalkDir(root, func(p string, d os.DirEntry, err error) error {
 		if err != nil || !d.Type().IsRegular() || strings.HasPrefix(p, filepath.Join(root, ".git")) {
 			return err
 		}
-		return os.Chtimes(p, past, past) //nolint:gosec // nothing is at work in it yet
+		return os.Chtimes(p, past, past) //nolint:gosec // not in use yet
 	})
 	if err != nil {
 		return err

@@ -10,25 +10,25 @@ import (
 	"sandboxrun/runner/document"
 )
 
-// Scene is what an attack left behind: what a user would see and have afterwards, measured the same way for the program and
-// for the naive counterpart.
+// Scene is the state after an attack: what a user would see and have afterwards, measured the same way for the program
+// and for the naive counterpart.
 type Scene struct {
 	Where
 	ID string
 
-	Result document.Result // the document; the naive counterpart believes what it is told
-	// Refused is the message of an error document in place of a result: nothing was run.
+	Result document.Result // the document; the naive counterpart trusts the box's output
+	// Refused is the message of an error document instead of a result: nothing was run.
 	Refused string
 	Exit    int          // exit code of the program; 0 of the naive counterpart unless its commands failed
 	Stdout  []byte       // of the program: the document as it was printed
-	Stderr  []byte       // of the program, or what git said on the naive host
-	Output  string       // what this attack's script printed, both streams, at most 1 MiB each
+	Stderr  []byte       // of the program, or git's messages on the naive host
+	Output  string       // the output of this attack's script, both streams, at most 1 MiB each
 	After   []Invocation // the invocations of Attack.After
 
 	Base     map[string]File   // the base commit's tree by path
-	Landed   map[string]File   // the tree that landed; nil when nothing did
+	Landed   map[string]File   // the landed tree; nil without one
 	Branches map[string]string // branches below sandboxrun/ and the commits they are at
-	Fsck     string            // what "git fsck --strict" has against the landed commit
+	Fsck     string            // objections of "git fsck --strict" to the landed commit
 	Commit   string            // the landed commit object as git prints it, "" when nothing landed
 	Patch    string            // the change as a patch, "" when there is none
 
@@ -61,12 +61,12 @@ type File struct {
 	Content string // of files and links, at most 1 MiB
 }
 
-// Own is the path of something in the attack's own directory, relative to the root of the tree.
+// Own is a path in the attack's own directory, relative to the root of the tree.
 func (s Scene) Own(elem ...string) string {
 	return path.Join(append([]string{strings.ToLower(s.ID)}, elem...)...)
 }
 
-// Pwned says which canaries were written by the host.
+// Pwned reports which canaries the host wrote.
 func (s Scene) Pwned() string {
 	entries, err := os.ReadDir(s.Host.Canary)
 	if err != nil {
@@ -84,7 +84,7 @@ func (s Scene) Pwned() string {
 	return "a program of the box ran on the host: " + strings.Join(names, " ")
 }
 
-// Changed is what the result says became of a path; "" when it does not name it.
+// Changed is the change type of a path in the result; "" when the result does not name it.
 func (s Scene) Changed(p string) string {
 	for _, f := range s.Result.FilesChanged {
 		if f.Path == p {
@@ -104,7 +104,7 @@ func (s Scene) Has(code, p string) bool {
 	return false
 }
 
-// Altered lists what of the user's repository is not what it was.
+// Altered lists the changed paths of the user's repository.
 func (s Scene) Altered() []string {
 	var out []string
 	for p, was := range s.Before {
@@ -123,7 +123,7 @@ func (s Scene) Altered() []string {
 	return out
 }
 
-// Leaked says where the host's secret turned up; "" when nowhere.
+// Leaked reports where the host's secret was found; "" when nowhere.
 func (s Scene) Leaked() string {
 	for where, text := range map[string]string{
 		"the result": string(s.Stdout), "the messages": string(s.Stderr), "the patch": s.Patch, "the box's output": s.Output,
@@ -151,7 +151,7 @@ func (s Scene) Reached() []string {
 	return out
 }
 
-// Where is the place an attack is made in.
+// Where is the environment of an attack.
 type Where struct {
 	Runtime string // OCI runtime of the boxes, "" for the engine's default
 	Naive   bool   // against the naive counterpart

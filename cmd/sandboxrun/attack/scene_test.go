@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// What an attack must find is found where it is.
+// Leaked must find the secret wherever it is.
 func TestAScenesSecretIsFoundWhereverItIs(t *testing.T) {
 	t.Parallel()
 	for name, s := range map[string]Scene{
@@ -21,6 +21,6 @@ func TestAScenesSecretIsFoundWhereverItIs(t *testing.T) {
 		}
 	}
 	if got := (Scene{Stdout: []byte("nothing")}).Leaked(); got != "" {
-		t.Errorf("nothing leaked, and the scene says %q", got)
+		t.Errorf("nothing leaked, and Leaked returns %q", got)
 	}
 }

@@ -24,7 +24,7 @@ func Attacks() []attack.Attack {
 			Breached:  attack.Scene.Pwned, Shares: true,
 		}),
 		attack.SpecialFile("D01", "a FIFO as .gitignore", `mkfifo .gitignore`),
-		attack.Scripted("C02", attack.Container, "have capabilities, or gain some", `
+		attack.Scripted("C02", attack.Container, "have or gain capabilities", `
 for f in /proc/1/status /proc/self/status; do
 	grep -H '^Cap' $f | grep -v ':[[:space:]]*0000000000000000' | sed 's/^/GOT /'
 	grep -H '^NoNewPrivs' $f | grep -v '1$' | sed 's/^/GOT /'
@@ -40,7 +40,7 @@ mount -o remount,rw / 2>/dev/null && echo GOT a writable root
 mknod /tmp/c03.null c 1 3 2>/dev/null && echo GOT a device
 chroot / true 2>/dev/null && echo GOT chroot
 rm -rf /tmp/c03*`).InSentry("a user namespace", "both"),
-		attack.Scripted("C08", attack.Container, "flip switches of the kernel", `
+		attack.Scripted("C08", attack.Container, "change settings of the kernel", `
 for f in /proc/sysrq-trigger /proc/sys/kernel/core_pattern /proc/sys/kernel/modprobe /proc/sys/vm/panic_on_oom /dev/mem /dev/kmsg /dev/port \
 	/sys/fs/cgroup/release_agent /sys/fs/cgroup/*/release_agent /sys/kernel/uevent_helper /sys/fs/cgroup/cgroup.procs; do
 	[ -e $f ] && (exec 3>>$f) 2>/dev/null && echo "GOT $f open for writing"
@@ -52,7 +52,7 @@ for f in /usr/bin/git /bin/sh /etc/passwd /etc/ld.so.preload /etc/hosts /etc/pro
 done
 touch /new /usr/lib/new 2>/dev/null && echo GOT a file of its own in the system
 true`),
-		attack.Scripted("C24", attack.Container, "be root, or have its groups", `
+		attack.Scripted("C24", attack.Container, "be root, or have root's groups", `
 [ "$(id -u)" != 0 ] || echo GOT user 0
 id -G | tr ' ' '\n' | grep -qx 0 && echo GOT group 0
 true`),

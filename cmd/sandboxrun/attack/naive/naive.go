@@ -1,5 +1,5 @@
-// Package naive is the counterpart that attacks are seen to succeed against: the repository itself in a plain container, and git on
-// the host afterwards.
+// Package naive is the counterpart against which attacks succeed: the repository itself in a plain container, and git
+// on the host afterwards.
 package naive
 
 import (
@@ -18,7 +18,7 @@ import (
 	"sandboxrun/runner/document"
 )
 
-// patience is how long one git command of the naive host may take; what takes longer hangs.
+// patience is how long one git command of the naive host may take; a longer one counts as hung.
 const patience = 4 * time.Second
 
 // defaultImage is the image of the boxes where the lab names none.
@@ -27,7 +27,7 @@ const defaultImage = "sandboxrun/agent"
 // opponent is the naive counterpart, in a lab.
 type opponent struct{ lab *attack.Lab }
 
-// Run makes one attack against the naive counterpart. The error is one of the lab, not of the counterpart.
+// Run makes one attack against the naive counterpart. The error comes from the lab, not from the counterpart.
 func Run(ctx context.Context, l *attack.Lab, a attack.Attack) (attack.Outcome, error) {
 	out, err := l.Play(ctx, []attack.Attack{a}, attack.Where{Naive: true}, opponent{l}.act)
 	if err != nil {
@@ -36,8 +36,8 @@ func Run(ctx context.Context, l *attack.Lab, a attack.Attack) (attack.Outcome, e
 	return out[0], nil
 }
 
-// act makes one attack the way it is often done: the repository itself mounted into a default container as root, the key in
-// its environment, commands and acceptance in the same container, and git run on what they left.
+// act makes one attack as it is often done: the repository itself mounted into a default container as root, the key in
+// its environment, commands and acceptance in the same container, and git run on the result.
 func (n opponent) act(ctx context.Context, st *attack.Stage) (err error) {
 	a, s, task := st.Attacks[0], &st.Scene, st.Task()
 	image := n.lab.Image
@@ -50,12 +50,12 @@ func (n opponent) act(ctx context.Context, st *attack.Stage) (err error) {
 		"-e", attack.KeyVariable + "=" + attack.Key, "-e", "GIT_CONFIG_COUNT=1", "-e", "GIT_CONFIG_KEY_0=safe.directory", "-e", "GIT_CONFIG_VALUE_0=*",
 	}, a.Naive.Flags...)
 	if err := n.docker(ctx, append(flags, image, "120")...); err != nil {
-		removeErr := n.docker(context.WithoutCancel(ctx), "rm", "-f", "-v", name) // it may have been made, not started
+		removeErr := n.docker(context.WithoutCancel(ctx), "rm", "-f", "-v", name) // it may exist without having started
 		return errors.Join(err, removeErr)
 	}
 	defer func() {
 		last := context.WithoutCancel(ctx)
-		emptyErr := n.docker(last, "exec", name, "sh", "-c", "find /workspace -mindepth 1 -delete") // it may be root's
+		emptyErr := n.docker(last, "exec", name, "sh", "-c", "find /workspace -mindepth 1 -delete") // files may belong to root
 		if emptyErr != nil {
 			emptyErr = attack.RemoveAll(st.Host.Repo)
 		}
@@ -113,7 +113,7 @@ func (n opponent) exec(ctx context.Context, name, script string) (document.Comma
 	}, nil
 }
 
-// claimed is the result a naive host makes of a command: the document it printed last, if it did, or its exit code.
+// claimed is the result a naive host derives from a command: the document it printed last, if any, or its exit code.
 func claimed(c document.CommandRun) document.Result {
 	lines := strings.Split(strings.TrimSpace(c.StdoutExcerpt), "\n")
 	var r document.Result
@@ -150,7 +150,7 @@ func (n opponent) accept(ctx context.Context, name string, task map[string]any, 
 	return nil
 }
 
-// host runs git on what the box left, in the user's own configuration, and believes it.
+// host runs git on the files of the box, in the user's own configuration, and trusts its output.
 func (n opponent) host(ctx context.Context, st *attack.Stage, a attack.Attack, message string) {
 	s := &st.Scene
 	identity := filepath.Join(st.Dir, "gitconfig")
@@ -161,7 +161,7 @@ func (n opponent) host(ctx context.Context, st *attack.Stage, a attack.Attack, m
 	sh := func(script string) (string, error) {
 		ctx, cancel := context.WithTimeout(ctx, patience)
 		defer cancel()
-		c := attack.Command(ctx, "sh", "-c", "ulimit -v 2000000\n"+script) // what an attack would eat is the machine's
+		c := attack.Command(ctx, "sh", "-c", "ulimit -v 2000000\n"+script) // bounds memory that the attack would take from the machine
 		c.Dir = st.Host.Repo
 		c.Env = append([]string{
 			"PATH=" + os.Getenv("PATH"), "HOME=" + st.Host.Home, "GIT_CONFIG_SYSTEM=" + identity, "MESSAGE=" + message,
@@ -175,7 +175,7 @@ func (n opponent) host(ctx context.Context, st *attack.Stage, a attack.Attack, m
 		return out.String(), err
 	}
 	if a.Naive.Host != "" {
-		out, _ := sh(a.Naive.Host) // what it left is what counts
+		out, _ := sh(a.Naive.Host) // only its effects count
 		s.Stderr = append(s.Stderr, out...)
 	} else {
 		status, _ := sh("git status --porcelain=v1 -z -uall --no-renames")
@@ -187,11 +187,11 @@ func (n opponent) host(ctx context.Context, st *attack.Stage, a attack.Attack, m
 	s.Patch, _ = sh(`git diff "$BASE" HEAD`)
 	repo := filepath.Join(st.Host.Repo, ".git")
 	if tip, err := attack.Git(ctx, st.Host.Canary, "--git-dir="+repo, "rev-parse", "HEAD"); err == nil && strings.TrimSpace(tip) != s.BaseCommit {
-		_ = st.ReadLanded(ctx, st.Host.Canary, "HEAD", "--git-dir="+repo) // what cannot be read did not land
+		_ = st.ReadLanded(ctx, st.Host.Canary, "HEAD", "--git-dir="+repo) // an unreadable commit did not land
 	}
 }
 
-// statusFiles reads what "git status --porcelain -z" says.
+// statusFiles parses the output of "git status --porcelain -z".
 func statusFiles(status string) []document.FileChange {
 	var files []document.FileChange
 	for entry := range strings.SplitSeq(status, "\x00") {

@@ -7,7 +7,7 @@ import (
 	"sandboxrun/cmd/sandboxrun/attack"
 )
 
-// callNumber sets NUMBER to a system call's on this processor: x86-64's, then that of the others.
+// callNumber sets NUMBER to a system call's number on this processor: x86-64's first, then that of the others.
 const callNumber = `
 number() { case $(uname -m) in x86_64) NUMBER=$1 ;; *) NUMBER=$2 ;; esac; }
 # call NAME: makes call NUMBER with arguments that are none, and says so unless it is refused.
@@ -27,7 +27,7 @@ for s in /var/run/docker.sock /run/docker.sock /run/containerd/containerd.sock /
 done`).NaiveFlags("-v", "/var/run/docker.sock:/var/run/docker.sock:ro"),
 		selfTest("C02"),
 		selfTest("C03"),
-		attack.Scripted("C03b", attack.Container, "call what kernels are broken with", callNumber+`
+		attack.Scripted("C03b", attack.Container, "make the system calls of known kernel exploits", callNumber+`
 number 321 280; call bpf
 number 298 241; call perf_event_open
 number 250 219; call keyctl -3
@@ -54,14 +54,14 @@ number 319 279; huge memfd 0 4 0 0
 number 9 222; huge mmap 0 2097152 3 262178
 number 29 194; huge shmget 0 2097152 2432 0
 true`).InSentry("mmap", "shmget"),
-		attack.Scripted("C06", attack.Container, "make the working directory of later commands another", `
+		attack.Scripted("C06", attack.Container, "replace the working directory of later commands", `
 cd /; mv $ROOT /elsewhere 2>/dev/null && echo GOT it moved away
 rmdir $ROOT 2>/dev/null && echo GOT it removed
 umount -l $ROOT 2>/dev/null && echo GOT it unmounted
 true`).NaiveFlags("--cap-add", "SYS_ADMIN", "--security-opt", "apparmor=unconfined"),
 		selfTest("C08"),
 		{
-			ID: "C09", Group: attack.Container, Title: "leave a set-user program of root's on the host", Shares: true,
+			ID: "C09", Group: attack.Container, Title: "leave a setuid root program on the host", Shares: true,
 			Script: `cp /bin/sh shell; chmod 4755 shell; ls -l shell; cp /bin/sh group; chmod 2755 group`,
 			Breached: func(s attack.Scene) string {
 				for _, name := range []string{"shell", "group"} {
@@ -81,14 +81,14 @@ true`).NaiveFlags("--cap-add", "SYS_ADMIN", "--security-opt", "apparmor=unconfin
 			Script:   `for n in cgroup ipc mnt net pid uts; do echo "NS $n $(readlink /proc/self/ns/$n)"; done`,
 			Breached: sharedNamespace,
 		},
-		attack.Scripted("C12", attack.Container, "have mounts travel between box and host", `
+		attack.Scripted("C12", attack.Container, "propagate mounts between box and host", `
 grep -E ' shared:[0-9]+ ' /proc/self/mountinfo | sed 's/^/GOT /'`).NoNaive("whether mounts are shared depends on the machine's own"),
-		attack.Scripted("C09b", attack.Container, "be reached by a privileged program of the image", `
+		attack.Scripted("C09b", attack.Container, "gain rights through a privileged program of the image", `
 for f in $(find / -xdev -perm /6000 -type f 2>/dev/null | head -50); do echo "there: $f"; done
 cp /bin/sh /tmp/suid 2>/dev/null && chmod 4755 /tmp/suid && /tmp/suid -p -c 'id -u' | grep -qx 0 && echo GOT root
 su -s /bin/sh -c 'echo GOT root by su' root </dev/null 2>/dev/null
 true`),
-		attack.Scripted("C16", attack.Container, "read the kernel's secrets and other people's processes", `
+		attack.Scripted("C16", attack.Container, "read the kernel's secrets and foreign processes", `
 dmesg 2>/dev/null | head -1 | sed 's/^/GOT the log: /'
 for f in /proc/kcore /proc/keys /proc/timer_list /proc/sched_debug /dev/mem /dev/kmsg; do
 	[ -z "$(timeout 2 head -c 16 $f 2>/dev/null | tr -d '\0')" ] || echo "GOT $f"
@@ -99,22 +99,22 @@ true`).NaiveFlags("--security-opt", "systempaths=unconfined", "--pid=host").InSe
 	}, containerOwn()...)
 }
 
-// containerOwn are attacks no list names.
+// containerOwn are attacks from no published list.
 func containerOwn() []attack.Attack {
 	return []attack.Attack{
-		attack.Scripted("C17", attack.Container, "make sockets the way of 32-bit programs, which filters do not see", `
+		attack.Scripted("C17", attack.Container, "make sockets by 32-bit system calls, which filters do not see", `
 # An ELF of 32 bits: socketcall(SYS_SOCKET, {AF_UNIX, SOCK_STREAM, 0}), exit with 0 if that gave a descriptor.
 printf '\177ELF\001\001\001\0\0\0\0\0\0\0\0\0\002\0\003\0\001\0\0\0\124\200\004\010\064\0\0\0\0\0\0\0\0\0\0\0\064\0\040\0\001\0\0\0\0\0\0\0\001\0\0\0\0\0\0\0\0\200\004\010\0\200\004\010\220\0\0\0\220\0\0\0\005\0\0\0\0\020\0\0' > /tmp/c17
 # push 0; push 1; push 1; mov ecx,esp; mov ebx,1; mov eax,102; int 0x80; mov ebx,eax; shr ebx,31; mov eax,1; int 0x80
 printf '\152\0\152\001\152\001\211\341\273\001\0\0\0\270\146\0\0\0\315\200\211\303\301\353\037\270\001\0\0\0\315\200\220\220\220\220\220\220\220\220\220\220\220\220\220\220\220\220\220\220\220\220\220\220\220\220\220\220\220\220' >> /tmp/c17
 chmod +x /tmp/c17; /tmp/c17 2>/dev/null && echo GOT a socket
 rm -f /tmp/c17`),
-		attack.Scripted("C19", attack.Container, "speak for the main process of the box", `
+		attack.Scripted("C19", attack.Container, "impersonate the main process of the box", `
 (echo stray > /proc/1/fd/1) 2>/dev/null && echo GOT its standard output
 (exec 3<>/proc/1/mem) 2>/dev/null && echo GOT its memory
 cat /proc/1/environ 2>/dev/null | tr '\0' '\n' | head -1 | sed 's/=.*//; s/^/GOT its environment: /'
 true`),
-		attack.Scripted("C20", attack.Container, "have the kernel write a dump where the host says", `
+		attack.Scripted("C20", attack.Container, "make the kernel write a core dump on the host", `
 [ "$(ulimit -c)" = 0 ] || echo "GOT dumps of $(ulimit -c) blocks"
 ulimit -c unlimited 2>/dev/null && echo GOT the limit raised
 true`),
@@ -128,7 +128,7 @@ cp /bin/sh /tmp/c25
 perl -e 'my ($n, $f, $x, $v) = ($ARGV[0] + 0, "/tmp/c25", "security.capability", pack("V5", 0x02000001, 0x2000, 0, 0, 0));
 	syscall($n, $f, $x, $v, 20, 0) == 0 and print "GOT a program with capabilities\n"' $(case $(uname -m) in x86_64) echo 188 ;; *) echo 5 ;; esac)
 rm -f /tmp/c25`),
-		attack.Scripted("C27", attack.Container, "end the main process of the box, and have its last words in the result", `
+		attack.Scripted("C27", attack.Container, "end the main process of the box, and put its output into the result", `
 sh -c 'for s in QUIT TERM INT HUP ABRT SEGV BUS FPE ILL TRAP SYS STKFLT ALRM VTALRM PROF XCPU XFSZ USR1 USR2 PIPE IO PWR; do kill -$s 1; done' 2>/dev/null
 perl -e 'my $queue = shift; my $info;
 	for my $s (grep { $_ != 9 && $_ != 19 } 1 .. 64) {
@@ -139,7 +139,7 @@ sleep 0.3`).NoNaive("its main process is the image's own, and nothing depends on
 prlimit --pid 1 --as=16777216:16777216 2>/dev/null && echo GOT its memory
 prlimit --pid 1 --nofile=0:0 2>/dev/null && echo GOT its files
 true`).InSentry("its memory", "its files"),
-		attack.Scripted("C26", attack.Container, "take another's identity over files", `
+		attack.Scripted("C26", attack.Container, "take another user's identity for file access", `
 touch mine && chown 0:0 mine 2>/dev/null && echo GOT a file of root\'s
 chgrp 0 mine 2>/dev/null && echo GOT a file of the group root
 true`).NaiveFlags("--user", "0:0"),

@@ -10,7 +10,7 @@ import (
 	"sandboxrun/runner/document"
 )
 
-// forgery lists attacks that want a verdict that was not measured.
+// forgery lists attacks that try to get a verdict without a measurement.
 func forgery() []attack.Attack {
 	accept := func(task map[string]any, commands ...string) {
 		var criteria []any
@@ -19,10 +19,10 @@ func forgery() []attack.Attack {
 		}
 		task["acceptance_criteria"] = criteria
 	}
-	// approved says that a run whose work is bad was called good.
+	// approved reports that bad work was reported as a success.
 	approved := func(s attack.Scene) string {
 		if s.Result.Status == document.StatusSuccess {
-			return "bad work is called a success"
+			return "bad work is reported as a success"
 		}
 		return ""
 	}
@@ -41,7 +41,7 @@ func forgery() []attack.Attack {
 				exit 1`,
 			Breached: func(s attack.Scene) string {
 				if s.Result.Status == document.StatusSuccess || s.Result.Tests.Passed != nil && *s.Result.Tests.Passed || s.Result.Summary == "all is well" {
-					return "the box's word is the result"
+					return "the box's output became the result"
 				}
 				return attack.Missing(s, "f")
 			},
@@ -74,18 +74,18 @@ func forgery() []attack.Attack {
 		forge("F02g", "settings of git in the home directory change what the tests see", wrong+`git config --global alias.verify '!true'; git config --global core.pager cat`, "git verify"),
 		forge("F02t", "a leftover in the temporary directory is taken for a measurement", wrong+`touch /tmp/passed $HOME/passed /dev/shm/passed /var/tmp/passed /run/passed`,
 			"ls /tmp/passed $HOME/passed /dev/shm/passed /run/passed /var/tmp/passed 2>/dev/null | grep -q passed"),
-		forge("F04s", "a process that stays answers for the service under test", wrong+`setsid perl -e 'use Socket; socket(S,PF_INET,SOCK_STREAM,0); setsockopt(S,SOL_SOCKET,SO_REUSEADDR,1); bind(S,sockaddr_in(18080,inet_aton("127.0.0.1"))) or die; listen(S,5); while (accept(C,S)) { print C "ok\n"; close C }' > /dev/null 2>&1 < /dev/null & sleep 0.5`,
+		forge("F04s", "a background process answers for the service under test", wrong+`setsid perl -e 'use Socket; socket(S,PF_INET,SOCK_STREAM,0); setsockopt(S,SOL_SOCKET,SO_REUSEADDR,1); bind(S,sockaddr_in(18080,inet_aton("127.0.0.1"))) or die; listen(S,5); while (accept(C,S)) { print C "ok\n"; close C }' > /dev/null 2>&1 < /dev/null & sleep 0.5`,
 			`perl -e 'use Socket; socket(S,PF_INET,SOCK_STREAM,0); connect(S,sockaddr_in(18080,inet_aton("127.0.0.1"))) or exit 1; exit(<S> eq "ok\n" ? 0 : 1)'`),
-		forge("F04k", "a process that stays kills the test and says that it passed",
+		forge("F04k", "a background process kills the test and reports that it passed",
 			wrong+`setsid sh -c 'while :; do if [ -e /tmp/testing ]; then rm -f /tmp/testing; printf "echo 5\n" > /workspace/sum.sh; fi; done' > /dev/null 2>&1 < /dev/null & `,
 			"touch /tmp/testing; sleep 1; sh test.sh"),
 		{
-			ID: "F04", Group: attack.Forgery, Title: "what is tested is not what lands: a process that stays changes it in between", Repo: attack.Tracked("f", "good\n"),
+			ID: "F04", Group: attack.Forgery, Title: "a background process changes the tree between test and landing", Repo: attack.Tracked("f", "good\n"),
 			Script: `echo better > f; setsid sh -c 'while [ ! -e /tmp/accepted ]; do :; done; echo evil > /workspace/f04/f' > /dev/null 2>&1 < /dev/null & `,
 			Task:   func(task map[string]any) { accept(task, "grep -q better f04/f && touch /tmp/accepted && sleep 0.3") },
 			Breached: func(s attack.Scene) string {
 				if got := s.Landed[s.Own("f")].Content; got != "better\n" {
-					return fmt.Sprintf("%q landed, which nobody tested", got)
+					return fmt.Sprintf("%q landed untested", got)
 				}
 				return ""
 			},
@@ -125,14 +125,14 @@ func forgery() []attack.Attack {
 	}
 	attacks = append(attacks, around())
 	for i, a := range attacks {
-		if a.ID != "F06" { // which does not live to tell
+		if a.ID != "F06" { // which kills itself too
 			attacks[i] = attack.Proven(a)
 		}
 	}
 	return attacks
 }
 
-// around is every way around a constraint on paths at once; each has a directory and a constraint of its own.
+// around tries every way around a constraint on paths at once; each has a directory and a constraint of its own.
 func around() attack.Attack {
 	ways := []string{"mode", "moved", "through", "kind", "commit", "hidden", "swap", "attr"}
 	return attack.Attack{

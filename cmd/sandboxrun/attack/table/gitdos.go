@@ -10,19 +10,19 @@ import (
 	"sandboxrun/runner/document"
 )
 
-// gitDoS lists attacks with files that git or a careless reader hangs on, chokes on or follows.
+// gitDoS lists attacks with files on which git or a careless reader hangs or fails, or which it follows.
 func gitDoS() []attack.Attack {
 	return slices.Concat(gitSpecial(), gitLarge(), gitNames())
 }
 
-// gitSpecial lists those with files that are no files.
+// gitSpecial lists those with special files.
 func gitSpecial() []attack.Attack {
 	return []attack.Attack{
 		selfTest("D01"),
 		attack.SpecialFile("D01a", "a FIFO as .gitattributes", `mkfifo .gitattributes`),
 		attack.SpecialFile("D01t", "a FIFO in place of a tracked file", `rm f; mkfifo f`),
 		attack.SpecialFile("D01g", "a FIFO as .git of a directory", `mkdir lib; mkfifo lib/fifo; mkfifo lib/.git; mkfifo .gitignore`),
-		attack.SpecialFile("D01m", "a FIFO as .gitmodules and .mailmap, a socket beside",
+		attack.SpecialFile("D01m", "a FIFO as .gitmodules and .mailmap, and a socket",
 			`mkfifo $ROOT/.gitmodules $ROOT/.mailmap .gitattributes; perl -e 'use Socket; socket(S,PF_UNIX,SOCK_STREAM,0); bind(S,pack_sockaddr_un("sock"))'; mkfifo p`),
 		{
 			ID: "D01r", Group: attack.GitDoS, Title: "a FIFO as .git of the tree itself", Script: `echo ok > ok; cd $ROOT; rm -rf .git; mkfifo .git`, Breached: attack.Stuck,
@@ -34,10 +34,10 @@ func gitSpecial() []attack.Attack {
 			Breached: special,
 		},
 		{
-			ID: "D05", Group: attack.GitDoS, Title: "a process that stays swaps a directory for a link to the host's files",
+			ID: "D05", Group: attack.GitDoS, Title: "a background process swaps a directory for a link to the host's files",
 			Script: `mkdir d; echo harmless > d/secret; ln -s "$OUT" s; echo ok > ok
 				setsid sh -c 'while :; do mv d x; mv s d; mv d s; mv x d; done' > /dev/null 2>&1 < /dev/null & `,
-			// Until it has seen what it should not: how often a link is there while it looks is the machine's to say.
+			// Until it has read the secret: how often it meets the link depends on the machine.
 			Naive:    attack.Naive{Host: `timeout 3 sh -c 'while :; do read -r x < d05/d/secret && [ "$x" != harmless ] && echo "$x" && exit; done' 2> /dev/null`},
 			Breached: followed,
 		},
@@ -46,14 +46,14 @@ func gitSpecial() []attack.Attack {
 			Script: `echo ok > ok; for l in index HEAD packed-refs shallow config refs/heads/main; do : > $ROOT/.git/$l.lock; done`, Breached: attack.Stuck,
 		},
 		{
-			ID: "D12", Group: attack.GitDoS, Title: "files and directories nobody may read, enter or remove",
+			ID: "D12", Group: attack.GitDoS, Title: "files and directories without any permission",
 			Script:   `echo ok > ok; mkdir -p a/b ro; echo 1 > a/b/1; echo 2 > 2; echo 3 > ro/3; chmod 0 2 a/b a; chmod 0555 ro`,
 			Naive:    attack.Naive{Skip: "git run by root reads and removes everything"},
 			Breached: func(s attack.Scene) string { return attack.Missing(s, "ok", "a/b/1", "2", "ro/3") },
 			Shares:   true,
 		},
 		{
-			ID: "D21", Group: attack.GitDoS, Title: "index and HEAD of the repository are not what they seem",
+			ID: "D21", Group: attack.GitDoS, Title: "index is a directory and HEAD a link",
 			Script: `echo ok > ok; cd $ROOT/.git; rm -f index; mkdir index; rm HEAD; ln -s /proc/self/environ HEAD`, Breached: attack.Stuck,
 		},
 		{
@@ -67,10 +67,10 @@ func gitSpecial() []attack.Attack {
 			Breached: capabilities,
 		},
 		{
-			ID: "D30", Group: attack.GitDoS, Title: "names that layers of images take for deletions",
+			ID: "D30", Group: attack.GitDoS, Title: "names that mean deletions in image layers",
 			Repo:   func(_, own string) error { return attack.WriteFile(filepath.Join(own, "dir/inside"), "x\n", 0o644) },
 			Script: `echo ok > ok; echo x > .wh.dir; echo x > dir/.wh.inside; echo x > dir/.wh..wh..opq; echo x > .wh..wh.aufs; echo more >> dir/inside`,
-			Naive:  attack.Naive{Skip: "only a counterpart that captures layers of images obeys them"},
+			Naive:  attack.Naive{Skip: "only a counterpart that captures image layers is affected"},
 			Shares: true,
 			Breached: func(s attack.Scene) string {
 				return attack.Missing(s, "ok", "dir/inside", ".wh.dir", "dir/.wh.inside", "dir/.wh..wh..opq")
@@ -79,7 +79,7 @@ func gitSpecial() []attack.Attack {
 	}
 }
 
-// gitLarge lists those with more than anybody can read.
+// gitLarge lists those with too much to read.
 func gitLarge() []attack.Attack {
 	return []attack.Attack{
 		{
@@ -91,14 +91,14 @@ func gitLarge() []attack.Attack {
 			Script: `echo ok > ok; truncate -s 1T big || truncate -s 4G big`, Breached: attack.Stuck,
 		},
 		{
-			ID: "D08", Group: attack.GitDoS, Title: "a path of three thousand levels hides what is in it",
+			ID: "D08", Group: attack.GitDoS, Title: "a path of three thousand levels hides a file",
 			Script: `echo ok > ok; perl -e 'for (1..3000) { mkdir "deeper" or die; chdir "deeper" or die } open F,">hidden"; print F "x"'`,
 			Breached: func(s attack.Scene) string {
 				if why := attack.Stuck(s); why != "" {
 					return why
 				}
 				if !s.Has("disk_limit", "") && !slices.ContainsFunc(s.Result.Issues, func(i document.Issue) bool { return i.Code == "path_too_deep" }) {
-					return "what is left out is not reported"
+					return "the omitted files are not reported"
 				}
 				return ""
 			},
@@ -109,7 +109,7 @@ func gitLarge() []attack.Attack {
 			Breached: attack.Stuck,
 		},
 		{
-			ID: "D17", Group: attack.GitDoS, Title: "a directory of many thousand names beside the work", Shares: true,
+			ID: "D17", Group: attack.GitDoS, Title: "a directory of many thousand names", Shares: true,
 			Script:   `echo ok > ok; perl -e 'mkdir "d"; for (1..20000) { symlink "x", "d/$_" }'`,
 			Naive:    attack.Naive{Skip: "git only gets slow from it"},
 			Breached: attack.Stuck,
@@ -117,11 +117,11 @@ func gitLarge() []attack.Attack {
 	}
 }
 
-// gitNames lists those with names that mean something else elsewhere.
+// gitNames lists those with names that other systems interpret differently.
 func gitNames() []attack.Attack {
 	return []attack.Attack{
 		{
-			ID: "D09", Group: attack.GitDoS, Title: "names that some system takes for \".git\"", Shares: true,
+			ID: "D09", Group: attack.GitDoS, Title: "names that some file system treats as \".git\"", Shares: true,
 			Script: `echo ok > ok; for n in .GIT .Git 'git~1' .git. '.git ' '.git::$INDEX_ALLOCATION' '.git\\x' "$(printf '.g\342\200\214it')"; do
 				mkdir -p "n/$n/hooks"; echo x > "n/$n/config"; done`,
 			Breached: func(s attack.Scene) string {
@@ -171,7 +171,7 @@ func gitNames() []attack.Attack {
 	}
 }
 
-// special says that nodes and sockets of the box are on the host, or that they hide a deletion.
+// special reports that nodes and sockets of the box are on the host, or that they hide a deletion.
 func special(s attack.Scene) string {
 	for p, is := range s.Then {
 		if was := s.Before[p]; was != is && is != "" && strings.ContainsRune("DcSp", rune(is[0])) {
@@ -184,7 +184,7 @@ func special(s attack.Scene) string {
 	return attack.Missing(s, "ok")
 }
 
-// followed says that a swapped link was followed.
+// followed reports that a swapped link was followed.
 func followed(s attack.Scene) string {
 	if l := s.Leaked(); l != "" {
 		return l
@@ -195,7 +195,7 @@ func followed(s attack.Scene) string {
 	return ""
 }
 
-// capabilities says that file capabilities reached the host.
+// capabilities reports that file capabilities reached the host.
 func capabilities(s attack.Scene) string {
 	if s.Capable[s.Own("cap")] {
 		return "a program of the box has capabilities on the host"

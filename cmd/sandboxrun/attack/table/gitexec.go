@@ -7,7 +7,7 @@ import (
 	"sandboxrun/cmd/sandboxrun/attack"
 )
 
-// gitExec lists attacks that want git on the host to start a program of the box.
+// gitExec lists attacks that try to make git on the host start a program of the box.
 func gitExec() []attack.Attack {
 	// Settings of the repository the agent works in; each names a program.
 	setting := func(id, title, base, script, host string) attack.Attack {
@@ -21,7 +21,7 @@ func gitExec() []attack.Attack {
 	attacks := []attack.Attack{
 		setting("G02", "fsmonitor program in the repository's settings", "", config+`core.fsmonitor "touch $PWN; false"`, ""),
 		setting("G03", "external diff program", "one\n", config+`diff.external "touch $PWN; true"; echo two >> f.txt`, ""),
-		setting("G04", "clean filter of a name the attacker chose", "one\n",
+		setting("G04", "clean filter with a name chosen by the attacker", "one\n",
 			config+`filter.e.clean "touch $PWN; cat"; echo '*.txt filter=e' > .gitattributes; echo two >> f.txt`, ""),
 		setting("G04p", "long-running filter process", "one\n",
 			config+`filter.e.process "touch $PWN; false"; echo '*.txt filter=e' > .gitattributes; echo two >> f.txt`, ""),
@@ -48,15 +48,15 @@ func gitExec() []attack.Attack {
 			config+`core.editor "touch $PWN; false"; echo x > f`, "git add -A; git commit -q"),
 		setting("G22", "editor of a rebase", "one\n",
 			config+`sequence.editor "touch $PWN; false"; echo two > f.txt`, "git commit -q -a -m two; git rebase -i HEAD~1"),
-		setting("G23", "bare repository inside the tree, for whoever works in its directory", "",
+		setting("G23", "bare repository inside the tree, found by git commands in its directory", "",
 			`git init -q --bare inner; cp -r inner/. .; rm -rf inner
 			 git config -f config core.bare false; git config -f config core.worktree .; git config -f config core.fsmonitor "touch $PWN; false"`,
 			"cd g23 && git status"),
-		setting("G26", "settings of the worktree beside the repository's own", "",
+		setting("G26", "worktree settings next to the repository's own", "",
 			config+`extensions.worktreeConfig true; git config -f $ROOT/.git/config.worktree core.fsmonitor "touch $PWN; false"`, ""),
 		setting("G27", "settings included from the tree", "",
 			config+`include.path ../g27/more; git config -f more core.fsmonitor "touch $PWN; false"`, ""),
-		setting("G28", "an alias that whoever types it runs", "",
+		setting("G28", "an alias that runs a program", "",
 			config+`alias.st "!touch $PWN"`, "git st"),
 		setting("G29", "credential helper", "",
 			config+`remote.origin.url https://127.0.0.1:1/x; `+config+`credential.helper "!touch $PWN; :"; `+config+`http.proxy http://$(echo $ADDRS | cut -d' ' -f1):$PORT`,
@@ -106,7 +106,7 @@ func gitNested() []attack.Attack {
 			Shares: true,
 		},
 		{
-			ID: "G11", Group: attack.GitExec, Title: "the user's own git settings meet files of the box",
+			ID: "G11", Group: attack.GitExec, Title: "the user's own git settings apply to files of the box",
 			Repo: attack.Tracked("f.bin", "one\n"),
 			Host: func(_ context.Context, h *attack.Host) error {
 				touch := filepath.Join(h.Canary, "G11")
@@ -131,7 +131,7 @@ func gitNested() []attack.Attack {
 			Breached: attack.Scene.Pwned,
 		},
 		{
-			ID: "G16", Group: attack.GitExec, Title: "the work tree is said to be a directory of the host",
+			ID: "G16", Group: attack.GitExec, Title: "a setting makes a directory of the host the work tree",
 			Script:   `echo x > x; git config -f $ROOT/.git/config core.worktree "$OUT"`,
 			Breached: attack.Scene.Leaked,
 		},

@@ -13,12 +13,12 @@ import (
 	"sandboxrun/runner/document"
 )
 
-// gitTruth lists attacks that want the diff to hide, invent or change something.
+// gitTruth lists attacks that try to make the diff hide, invent or change something.
 func gitTruth() []attack.Attack {
 	return append(gitHidden(), gitBytes()...)
 }
 
-// landedAs says that a file of the attack's own did not land with a content, or is not reported.
+// landedAs reports that the attack's own file did not land with a content, or is not reported.
 func landedAs(name, content string) func(s attack.Scene) string {
 	return func(s attack.Scene) string {
 		f, ok := s.Landed[s.Own(name)]
@@ -34,7 +34,7 @@ func landedAs(name, content string) func(s attack.Scene) string {
 	}
 }
 
-// gitHidden lists those that hide a change from whoever asks git.
+// gitHidden lists those that hide a change from git.
 func gitHidden() []attack.Attack {
 	hidden := func(id, title, script string) attack.Attack {
 		return attack.Attack{
@@ -47,10 +47,10 @@ func gitHidden() []attack.Attack {
 	return []attack.Attack{
 		hidden("T01", "an edit of the same size with its time put back", `git config -f $ROOT/.git/config core.trustctime false
 			git config -f $ROOT/.git/config core.checkStat minimal; touch -r f was; echo evil > f; touch -r was f; rm was`),
-		hidden("T02", "a file git is told to assume unchanged", `echo evil > f; git update-index --assume-unchanged f`),
-		hidden("T02s", "a file git is told to skip", `echo evil > f; git update-index --skip-worktree f`),
+		hidden("T02", "a file marked as unchanged in the index", `echo evil > f; git update-index --assume-unchanged f`),
+		hidden("T02s", "a file marked to be skipped in the index", `echo evil > f; git update-index --skip-worktree f`),
 		{
-			ID: "T02d", Group: attack.GitTruth, Title: "a deletion git is told to skip", Repo: attack.Tracked("f", "good\n"),
+			ID: "T02d", Group: attack.GitTruth, Title: "a deletion marked to be skipped in the index", Repo: attack.Tracked("f", "good\n"),
 			Script: `git update-index --skip-worktree f; rm f`, Shares: true,
 			Breached: func(s attack.Scene) string {
 				if _, ok := s.Landed[s.Own("f")]; ok || s.Changed(s.Own("f")) != "deleted" {
@@ -64,7 +64,7 @@ func gitHidden() []attack.Attack {
 		hidden("T02e", "a new file excluded by a list named in the settings",
 			`git rm -q --cached f; echo evil > f; git config -f $ROOT/.git/config core.excludesFile t02e/list; echo /t02e > list`),
 		hidden("T03", "the agent commits, so that nothing is changed", `echo evil > f; git add f; `+local+`commit -q -m mine`),
-		alone(hidden("T04", "the repository is made anew around the change", `echo evil > f; cd $ROOT; rm -rf .git; git init -q; git add -A; `+local+`commit -q -m base`)),
+		alone(hidden("T04", "the repository is created again around the change", `echo evil > f; cd $ROOT; rm -rf .git; git init -q; git add -A; `+local+`commit -q -m base`)),
 		alone(hidden("T04o", "the history is replaced by an orphan", `echo evil > f; git checkout -q --orphan x; git add -A; `+local+`commit -q -m base`)),
 		{
 			ID: "T12", Group: attack.GitTruth, Title: "a replacement object shows another tree for the commit", Repo: attack.Tracked("f", "good\n"),
@@ -80,7 +80,7 @@ func gitHidden() []attack.Attack {
 			Shares: true,
 		},
 		{
-			ID: "T13", Group: attack.GitTruth, Title: "the user commits meanwhile, and the change takes it for its own", Script: `sleep 2; echo x > x`,
+			ID: "T13", Group: attack.GitTruth, Title: "a commit the user makes meanwhile becomes part of the change", Script: `sleep 2; echo x > x`,
 			Host: func(_ context.Context, h *attack.Host) error {
 				h.Meanwhile = func(ctx context.Context) { userCommits(ctx, h) }
 				return nil
@@ -135,7 +135,7 @@ func gitHidden() []attack.Attack {
 	}
 }
 
-// userObjects says that the user's repository is damaged.
+// userObjects reports that the user's repository is damaged.
 func userObjects(s attack.Scene) string {
 	for _, f := range s.Faults {
 		if strings.Contains(f, "git fsck") {
@@ -163,7 +163,7 @@ func gitBytes() []attack.Attack {
 			Breached: setuid,
 		},
 		{
-			ID: "T10", Group: attack.GitTruth, Title: "files and directories become links that lead out",
+			ID: "T10", Group: attack.GitTruth, Title: "files and directories become links out of the tree",
 			Repo: func(_, own string) error {
 				return attack.WriteFile(filepath.Join(own, "dir/inside"), "x\n", 0o644)
 			},
@@ -176,7 +176,7 @@ func gitBytes() []attack.Attack {
 			Breached: confused,
 		},
 		{
-			ID: "T30", Group: attack.GitTruth, Title: "the commit is said to be somebody else's",
+			ID: "T30", Group: attack.GitTruth, Title: "the commit names another author",
 			Script: `echo x > x; git config -f $ROOT/.git/config user.name "The Boss"; git config -f $ROOT/.git/config user.email boss@example.com`,
 			Breached: func(s attack.Scene) string {
 				if strings.Contains(s.Commit, "Boss") {
@@ -205,20 +205,20 @@ func gitBytes() []attack.Attack {
 	}
 }
 
-// leadsOut says that links that lead out were followed, or that nobody told of them.
+// leadsOut reports that links out of the tree were followed, or not reported.
 func leadsOut(s attack.Scene) string {
 	if l := s.Leaked(); l != "" {
 		return l
 	}
 	for _, n := range []string{"dir", "up", "secret"} {
 		if s.Changed(s.Own(n)) == "" || !s.Has("symlink_escapes", s.Own(n)) {
-			return s.Own(n) + " leads out and nobody says so"
+			return s.Own(n) + " leads out and is not reported"
 		}
 	}
 	return unrefused(s)
 }
 
-// confused says that two names are one in the document.
+// confused reports that two names are one in the document.
 func confused(s attack.Scene) string {
 	var r document.Result
 	if err := json.Unmarshal(s.Stdout, &r); err != nil {
@@ -231,12 +231,12 @@ func confused(s attack.Scene) string {
 		}
 	}
 	if len(names) != 2 {
-		return fmt.Sprintf("%d of two names are told apart", len(names))
+		return fmt.Sprintf("%d of two names are distinguished", len(names))
 	}
 	return ""
 }
 
-// setuid says that bits for running as somebody else reached the host.
+// setuid reports that setuid bits reached the host.
 func setuid(s attack.Scene) string {
 	if was := s.Then[s.Own("f")]; strings.HasPrefix(was, "u") || strings.HasPrefix(was, "g") {
 		return "a setuid program of the box is on the host"
@@ -247,7 +247,7 @@ func setuid(s attack.Scene) string {
 	return ""
 }
 
-// executable says that a change of mode is hidden.
+// executable reports that a change of mode is hidden.
 func executable(s attack.Scene) string {
 	if s.Landed[s.Own("f")].Mode != "100755" || s.Changed(s.Own("f")) == "" {
 		return "the change of mode is hidden"
@@ -255,7 +255,7 @@ func executable(s attack.Scene) string {
 	return ""
 }
 
-// userCommits is a user who commits to their branch while a run is at work.
+// userCommits is a user who commits to their branch during a run.
 func userCommits(ctx context.Context, h *attack.Host) {
 	late := time.NewTimer(time.Second) // the naive host has no state directory to watch
 	defer late.Stop()
@@ -273,7 +273,7 @@ func userCommits(ctx context.Context, h *attack.Host) {
 		}
 	}
 	if attack.WriteFile(filepath.Join(h.Repo, "users.txt"), "the user's\n", 0o644) == nil {
-		_, _ = attack.Git(ctx, h.Repo, "add", "users.txt") // what did not happen cannot be mistaken for the box's
+		_, _ = attack.Git(ctx, h.Repo, "add", "users.txt") // a commit that fails cannot be mistaken for the box's
 		_, _ = attack.Git(ctx, h.Repo, "commit", "-q", "-m", "the user's own")
 	}
 }

@@ -10,7 +10,7 @@ import (
 	"sandboxrun/cmd/sandboxrun/attack"
 )
 
-// landing lists attacks that want more than one new branch, or something dangerous on it.
+// landing lists attacks that try to get more than one new branch, or something dangerous on it.
 func landing() []attack.Attack {
 	land := func(id, title, script string, breached func(attack.Scene) string) attack.Attack {
 		return attack.Attack{ID: id, Group: attack.Landing, Title: title, Script: script, Breached: breached, Shares: true}
@@ -26,18 +26,18 @@ func landing() []attack.Attack {
 			return attack.Missing(s, "x")
 		}),
 		{
-			ID: "L01b", Group: attack.Landing, Title: "a branch of the user's, of the task's name and checked out, is overwritten", Script: `echo x > x`,
+			ID: "L01b", Group: attack.Landing, Title: "the user's checked out branch with the task's name is overwritten", Script: `echo x > x`,
 			Host: func(ctx context.Context, h *attack.Host) error {
 				_, err := attack.Git(ctx, h.Repo, "checkout", "-q", "-b", "sandboxrun/mine")
 				return err
 			},
 			Task:     func(task map[string]any) { task["task_id"] = "mine" },
 			Naive:    attack.Naive{Host: "git add -A; git commit -q -m work; git branch -f sandboxrun/mine HEAD"},
-			Alters:   true, // one more branch appears beside it
+			Alters:   true, // one more branch appears next to it
 			Breached: overwritten,
 		},
 		{
-			ID: "L02", Group: attack.Landing, Title: "the user's own hooks run on what the box made", Script: `echo x > x`,
+			ID: "L02", Group: attack.Landing, Title: "the user's own hooks run on files of the box", Script: `echo x > x`,
 			Host: func(_ context.Context, h *attack.Host) error {
 				for _, name := range []string{"reference-transaction", "pre-commit", "post-commit", "post-checkout", "prepare-commit-msg", "pre-auto-gc", "post-index-change", "pre-push", "post-update", "pre-receive"} {
 					body := "#!/bin/sh\ntouch " + filepath.Join(h.Canary, "L02") + "." + name + "\n"
@@ -66,7 +66,7 @@ func landing() []attack.Attack {
 				return attack.Missing(s, "x")
 			}),
 		{
-			ID: "L06m", Group: attack.Landing, Title: "a .gitmodules whose names and addresses are options and ways out",
+			ID: "L06m", Group: attack.Landing, Title: "a .gitmodules with options and paths out of the tree as names and addresses",
 			Script: `printf '[submodule "../../x"]\n\tpath = -q\n\turl = --upload-pack=touch\n[submodule "y"]\n\tpath = y\n\turl = -u./x\n\tupdate = !touch %s\n' "$PWN" > $ROOT/.gitmodules; echo x > x`,
 			Breached: func(s attack.Scene) string {
 				if why := unsound(s); why != "" {
@@ -76,7 +76,7 @@ func landing() []attack.Attack {
 			},
 		},
 		{
-			ID: "L07", Group: attack.Landing, Title: "text that reads otherwise than it runs", Shares: true,
+			ID: "L07", Group: attack.Landing, Title: "text that reads differently from how it runs", Shares: true,
 			Script:   `printf 'if admin /* \342\200\256 } \342\201\246 if guest */ {\n' > a.c; echo x > x`,
 			Breached: turned("a.c"),
 		},
@@ -86,11 +86,11 @@ func landing() []attack.Attack {
 			Breached: turned("a.c", "b.c"),
 		},
 		{
-			ID: "L08", Group: attack.Landing, Title: "objects are pruned while they land", Script: `i=0; while [ $i -lt 200 ]; do echo $i > $i; i=$((i+1)); done; echo x > x`,
+			ID: "L08", Group: attack.Landing, Title: "objects are pruned during the landing", Script: `i=0; while [ $i -lt 200 ]; do echo $i > $i; i=$((i+1)); done; echo x > x`,
 			Host: func(_ context.Context, h *attack.Host) error {
 				h.Meanwhile = func(ctx context.Context) {
 					for ctx.Err() == nil {
-						_, _ = attack.Git(ctx, h.Repo, "gc", "--quiet", "--prune=now") // it may meet a lock
+						_, _ = attack.Git(ctx, h.Repo, "gc", "--quiet", "--prune=now") // it may find a lock
 					}
 				}
 				return nil
@@ -100,7 +100,7 @@ func landing() []attack.Attack {
 			Breached: func(s attack.Scene) string { return attack.Missing(s, "x", "0", "199") },
 		},
 		{
-			ID: "D14", Group: attack.Landing, Title: "a task's name leads out of where branches are", Script: `echo x > x`,
+			ID: "D14", Group: attack.Landing, Title: "a task's name leads out of the directory of branches", Script: `echo x > x`,
 			Task:     func(task map[string]any) { task["task_id"] = "../../hooks/post-checkout" },
 			Naive:    attack.Naive{Host: `git add -A; git commit -q -m work; mkdir -p .git/refs/heads/sandboxrun; git rev-parse HEAD > ".git/refs/heads/sandboxrun/../../../hooks/post-checkout"`},
 			Breached: ledOut,
@@ -108,7 +108,7 @@ func landing() []attack.Attack {
 	}, planted()...)
 }
 
-// unsound says what strict git has against what landed.
+// unsound returns git's strict objections to the landed commit.
 func unsound(s attack.Scene) string {
 	if s.Fsck != "" {
 		return "git fsck --strict: " + s.Fsck
@@ -116,11 +116,11 @@ func unsound(s attack.Scene) string {
 	return ""
 }
 
-// planted lists files that programs of the host run by themselves once they are in the user's tree.
+// planted lists files that programs of the host run automatically once they are in the user's tree.
 func planted() []attack.Attack {
 	return []attack.Attack{
 		{
-			ID: "L05", Group: attack.Landing, Title: "files that editors, shells and services of the host run by themselves",
+			ID: "L05", Group: attack.Landing, Title: "files that editors, shells and services of the host run automatically",
 			Script: `cd $ROOT; mkdir -p .github/workflows .husky .vscode .devcontainer .claude
 				echo 'on: push' > .github/workflows/x.yml; echo x > .husky/pre-commit; echo '{}' > .vscode/tasks.json; echo x > .envrc; echo '{}' > .devcontainer/devcontainer.json
 				echo '{}' > .claude/settings.json; echo '{}' > .mcp.json; echo x > .gitattributes`,
@@ -138,7 +138,7 @@ func planted() []attack.Attack {
 		},
 		{
 			ID: "L11", Group: attack.Landing, Title: "apply writes through a link of the user's tree", Script: `mkdir -p $ROOT/data; echo "$ID" > $ROOT/data/secret; echo x > x`,
-			Host: func(_ context.Context, h *attack.Host) error { // as untracked links of a work tree are
+			Host: func(_ context.Context, h *attack.Host) error { // like untracked links of a work tree
 				return os.Symlink(h.Out, filepath.Join(h.Repo, "data"))
 			},
 			After: [][]string{{"apply", "RUN"}}, Alters: true,
@@ -162,7 +162,7 @@ func planted() []attack.Attack {
 			Breached: func(s attack.Scene) string { return written(s, ".git/hooks/pre-commit") },
 		},
 		{
-			ID: "L13", Group: attack.Landing, Title: "apply writes other files than the change names, through a link of the user's tree",
+			ID: "L13", Group: attack.Landing, Title: "apply writes files that the change does not name, through a link of the user's tree",
 			Script: `mkdir -p $ROOT/vendor; echo x > $ROOT/vendor/x`,
 			Host: func(_ context.Context, h *attack.Host) error {
 				return errors.Join(os.Mkdir(filepath.Join(h.Repo, "src"), 0o755), os.Symlink("src", filepath.Join(h.Repo, "vendor")))
@@ -230,7 +230,7 @@ func flagged(s attack.Scene, p string) bool {
 	return false
 }
 
-// overwritten says that the user's branch is another one now.
+// overwritten reports that the user's branch was changed.
 func overwritten(s attack.Scene) string {
 	if s.Branches["sandboxrun/mine"] != s.BaseCommit {
 		return "the user's branch sandboxrun/mine is at " + s.Branches["sandboxrun/mine"]
@@ -238,7 +238,7 @@ func overwritten(s attack.Scene) string {
 	return attack.Missing(s, "x")
 }
 
-// signed says that the commit's message says what nobody said.
+// signed reports that the commit's message contains forged claims.
 func signed(s attack.Scene) string {
 	for line := range strings.SplitSeq(s.Commit, "\n") {
 		if strings.HasPrefix(line, "Signed-off-by:") || strings.HasPrefix(line, "Co-authored-by:") || strings.HasPrefix(line, "Reviewed-by:") {
@@ -251,7 +251,7 @@ func signed(s attack.Scene) string {
 	return attack.Missing(s, "x")
 }
 
-// ledOut says that a name became a path.
+// ledOut reports that a name became a path.
 func ledOut(s attack.Scene) string {
 	for _, a := range s.Altered() {
 		if strings.Contains(a, "hooks/") {
@@ -264,12 +264,12 @@ func ledOut(s attack.Scene) string {
 	return ""
 }
 
-// turned asks whether files in which the direction of text is turned are reported.
+// turned reports files in which the direction of text is changed without an issue.
 func turned(names ...string) func(attack.Scene) string {
 	return func(s attack.Scene) string {
 		for _, name := range names {
 			if !s.Has("bidi_text", s.Own(name)) {
-				return "the direction of text is turned in " + name + " and no issue says so"
+				return "the direction of text changes in " + name + " and no issue reports it"
 			}
 		}
 		return attack.Missing(s, "x")

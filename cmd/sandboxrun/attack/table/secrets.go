@@ -12,14 +12,14 @@ import (
 	"sandboxrun/cmd/sandboxrun/attack"
 )
 
-// strayMark is in secrets of the user's that lie around on the host.
+// strayMark marks the user's secrets in files of the host.
 const strayMark = "stray-secret-of-the-user"
 
 func secrets() []attack.Attack {
 	return []attack.Attack{
 		selfTest("S01"),
 		{
-			ID: "S03", Group: attack.Secrets, Title: "have the key printed where it is kept",
+			ID: "S03", Group: attack.Secrets, Title: "make the runner store the printed key",
 			Repo: func(_, own string) error {
 				return attack.WriteFile(filepath.Join(own, "leak.txt"), attack.Key+"\n", 0o644)
 			},
@@ -28,7 +28,7 @@ head -c 20 leak.txt; sleep 0.2; tail -c +21 leak.txt; echo TRIED`,
 			Breached: keyShown,
 		},
 		{
-			ID: "S04", Group: attack.Secrets, Title: "have the key landed for everybody to read",
+			ID: "S04", Group: attack.Secrets, Title: "land the key in the repository",
 			Repo: func(_, own string) error {
 				return attack.WriteFile(filepath.Join(own, "leak.txt"), attack.Key+"\n", 0o644)
 			},
@@ -68,14 +68,14 @@ git stash list 2>/dev/null | sed 's/^/GOT stash /'; git reflog --all 2>/dev/null
 git config -l 2>/dev/null | grep ` + strayMark + ` | sed 's/^/GOT setting /'; echo TRIED`,
 		},
 		{
-			ID: "S08", Group: attack.Secrets, Title: "be read by other users of the machine, from the state directory", Shares: true,
+			ID: "S08", Group: attack.Secrets, Title: "expose the state directory to other users of the machine", Shares: true,
 			Naive:    attack.Naive{Skip: "the naive counterpart keeps no state"},
 			Script:   "echo something to keep",
 			Breached: stateOpen,
 		},
-		// What no list names.
+		// From no published list.
 		{
-			ID: "S09", Group: attack.Secrets, Title: "inherit what the user's shell holds", Breached: attack.Got,
+			ID: "S09", Group: attack.Secrets, Title: "inherit variables of the user's shell", Breached: attack.Got,
 			Host: func(_ context.Context, h *attack.Host) error {
 				for _, name := range strayVariables {
 					h.Env = append(h.Env, name+"="+strayMark)
@@ -95,7 +95,7 @@ cat /proc/1/environ 2>/dev/null | tr '\0' '\n' | grep ` + strayMark + ` | cut -d
 			Script: `(cat $ROOT/.git/config; git -C $ROOT config -l) 2>/dev/null | grep ` + strayMark + ` | head -1 | sed 's/^/GOT /'; echo TRIED`,
 		},
 		{
-			ID: "S11", Group: attack.Secrets, Title: "find secrets in what the runner leaves in readable places", Shares: true,
+			ID: "S11", Group: attack.Secrets, Title: "find secrets in readable files of the runner", Shares: true,
 			Naive:    attack.Naive{Skip: "the naive counterpart keeps no state"},
 			Script:   "echo something to keep",
 			Breached: keyKept,
@@ -119,10 +119,10 @@ cat /proc/1/environ 2>/dev/null | tr '\0' '\n' | grep ` + strayMark + ` | cut -d
 	}
 }
 
-// lentToken is like no rule's idea of a secret.
+// lentToken matches no rule for secrets.
 const lentToken = "lent-for-the-box-0123456789"
 
-// strayVariables are what shells of developers hold.
+// strayVariables are typical variables of developers' shells.
 var strayVariables = []string{"AWS_SECRET_ACCESS_KEY", "GITHUB_TOKEN", "NPM_TOKEN", "OPENAI_API_KEY", "SSH_AUTH_SOCK", "KUBECONFIG", "PGPASSWORD"}
 
 func strayFlags() []string {
@@ -133,8 +133,8 @@ func strayFlags() []string {
 	return flags
 }
 
-// makeFuture gives the repository what an attacker would like to see: the answer on another branch, in a commit that nobody
-// names any more, and in a stash.
+// makeFuture gives the repository commits that an attacker would like to read: the answer on another branch, in an
+// unreferenced commit, and in a stash.
 func makeFuture(ctx context.Context, h *attack.Host) error {
 	answer := filepath.Join(h.Repo, "answer.txt")
 	for _, step := range []struct {
@@ -161,7 +161,7 @@ func makeFuture(ctx context.Context, h *attack.Host) error {
 	return nil
 }
 
-// keyShown says where the key is to be seen, as it is or encoded.
+// keyShown reports where the key appears, plain or encoded.
 func keyShown(s attack.Scene) string {
 	encoded := base64.StdEncoding.EncodeToString([]byte(attack.Key))
 	for where, text := range map[string]string{"the result": string(s.Stdout), "the messages": string(s.Stderr), "the log": s.Output} {
@@ -175,7 +175,7 @@ func keyShown(s attack.Scene) string {
 	return ""
 }
 
-// stateOpen says who else may look into the state directory.
+// stateOpen reports whether other users may read the state directory.
 func stateOpen(s attack.Scene) string {
 	st, err := os.Stat(s.Host.State)
 	if err != nil {
@@ -187,7 +187,7 @@ func stateOpen(s attack.Scene) string {
 	return ""
 }
 
-// keyKept says which file of the state directory holds the key; the bases are the user's own files.
+// keyKept reports which file of the state directory contains the key; the bases are the user's own files.
 func keyKept(s attack.Scene) string {
 	var found string
 	err := filepath.WalkDir(s.Host.State, func(p string, d fs.DirEntry, err error) error {

@@ -10,18 +10,18 @@ import (
 func supply() []attack.Attack {
 	return []attack.Attack{
 		{
-			ID: "P01", Group: attack.Supply, Title: "have another image under the same name", Shares: true,
+			ID: "P01", Group: attack.Supply, Title: "replace the image under the same name", Shares: true,
 			Script: "true",
 			Breached: func(s attack.Scene) string {
 				if s.Result.Box == nil || !strings.Contains(s.Result.Box.ImageDigest, "sha256:") {
-					return "nobody knows which image it was"
+					return "the image is not identified"
 				}
 				return ""
 			},
 		},
 		{
-			ID: "P02", Group: attack.Supply, Title: "have an image fetched from wherever its name leads",
-			Naive: attack.Naive{Skip: "it would ask a registry"}, Script: "echo it ran",
+			ID: "P02", Group: attack.Supply, Title: "make the engine fetch an image by its name",
+			Naive: attack.Naive{Skip: "it would call a registry"}, Script: "echo it ran",
 			Task: boxed("image", "sandboxrun-no-such-image/agent:latest"),
 			Breached: func(s attack.Scene) string {
 				if s.Refused == "" {
@@ -31,7 +31,7 @@ func supply() []attack.Attack {
 			},
 		},
 		{
-			ID: "P05", Group: attack.Supply, Title: "bring rules of its own for its box", Shares: true,
+			ID: "P05", Group: attack.Supply, Title: "bring its own rules for its box", Shares: true,
 			Repo: func(root, _ string) error {
 				for name, text := range map[string]string{
 					"seccomp.json": `{"defaultAction":"SCMP_ACT_ALLOW"}`, ".sandboxrun/config.json": `{"box":{"runtime":"evil"}}`,
@@ -46,7 +46,7 @@ func supply() []attack.Attack {
 			Script:   "dmesg 2>/dev/null | grep -q 'Starting gVisor' || grep '^Seccomp:' /proc/self/status | grep -v '2$' | sed 's/^/GOT /'\necho TRIED",
 			Breached: attack.Got, Naive: attack.Naive{Flags: []string{"--security-opt", "seccomp=unconfined"}},
 		},
-		// What no list names.
+		// From no published list.
 		{
 			ID: "C04", Group: attack.Supply, Title: "ask for a weaker box in the task", Script: "grep '^CapEff' /proc/self/status | grep -v '00000000$' | sed 's/^/GOT /'",
 			Task: func(task map[string]any) {

@@ -8,7 +8,7 @@ import (
 	"sandboxrun/cmd/sandboxrun/attack"
 )
 
-// All is the whole table, group by group.
+// All lists all attacks, group by group.
 func All() []attack.Attack {
 	return slices.Concat(
 		gitExec(), gitTruth(), gitDoS(), landing(), forgery(),
@@ -16,10 +16,10 @@ func All() []attack.Attack {
 	)
 }
 
-// groups in the order reports tell of them.
+// groups in the order of reports.
 var groups = []attack.Group{attack.GitExec, attack.GitTruth, attack.GitDoS, attack.Landing, attack.Forgery, attack.Container, attack.Resources, attack.Content, attack.Network, attack.Secrets, attack.Supply}
 
-// Count is how the attacks of one group ended against one opponent.
+// Count sums the outcomes of one group against one opponent.
 type Count struct {
 	Group   attack.Group
 	Against string
@@ -56,7 +56,7 @@ func Counts(all []attack.Outcome) []Count {
 	return counts
 }
 
-// Tally tells the counts in lines, and every skip with its reason.
+// Tally formats the counts as lines, and every skip with its reason.
 func Tally(all []attack.Outcome) []string {
 	var lines []string
 	for _, c := range Counts(all) {
