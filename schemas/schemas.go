@@ -1,5 +1,4 @@
-// Package schemas holds the wire contracts as JSON Schemas (draft 2020-12),
-// embedded in the program that keeps them.
+// Package schemas holds the wire contracts as JSON Schemas (draft 2020-12), embedded in the program.
 package schemas
 
 import (
@@ -11,7 +10,7 @@ import (
 //go:embed *.schema.json
 var files embed.FS
 
-// names lists the documents in the order people meet them.
+// names lists the documents in the usual order of use.
 var names = []string{"task", "config", "plan", "event", "result", "error"}
 
 // Names lists the documents that have a schema.
@@ -28,7 +27,7 @@ func ByName(name string) ([]byte, error) {
 	return nil, fmt.Errorf("no schema is called %q (there are: %s)", name, strings.Join(names, ", "))
 }
 
-// Task is the schema of what a caller asks for.
+// Task is the schema of a caller's request.
 func Task() []byte { return read("task") }
 
 // Config is the schema of the user's configuration file.

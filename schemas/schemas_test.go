@@ -44,9 +44,8 @@ func TestUnknownNameListsKnownOnes(t *testing.T) {
 	}
 }
 
-// Every field must say what it means. What a caller writes is closed, so that a
-// misspelt field is an error; what the program writes is open, so that a later
-// version's additions break nobody who validates.
+// Every field must have a description. Documents of callers are closed, so that a misspelt field is an error;
+// documents of the program are open, so that a later version's additions break no caller who validates.
 func TestSchemasAreDescribedAndClosedForInputOnly(t *testing.T) {
 	t.Parallel()
 	for _, name := range schemas.Names() {

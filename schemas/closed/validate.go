@@ -53,7 +53,7 @@ func closeDocument(tree any) any {
 func compile(change func(any) any) map[string]*jsonschema.Schema {
 	c := jsonschema.NewCompiler()
 	c.AssertFormat()
-	c.UseLoader(jsonschema.SchemeURLLoader{}) // nothing is ever fetched
+	c.UseLoader(jsonschema.SchemeURLLoader{}) // fetches nothing
 	all := map[string]*jsonschema.Schema{}
 	for _, name := range schemas.Names() {
 		text, err := schemas.ByName(name)

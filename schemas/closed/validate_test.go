@@ -2,8 +2,7 @@ package closed
 
 import "testing"
 
-// What a later version adds breaks no caller who validates, and no test of this
-// version overlooks it.
+// A later version's addition breaks no caller who validates, and no test of this version overlooks it.
 func TestAnAdditionPassesTheShippedSchemaOnly(t *testing.T) {
 	t.Parallel()
 	for name, doc := range map[string]string{
