@@ -20,9 +20,9 @@ const (
 	DefaultBase           = "HEAD"
 )
 
-// Compile turns a valid task into a plan. Flags go over the task, the task over
-// the configuration. It is pure: no clock, no disk, no engine, and so the same
-// plan every time. Errors are *InputError, about the flags or about the whole.
+// Compile turns a valid task into a plan. Flags override the task, the task overrides the configuration. It is pure:
+// it uses no clock, disk or engine, and so gives the same plan every time. Errors are *InputError, about the flags or
+// the combination.
 func Compile(t *document.Task, c config.Config, o Overrides) (*Plan, error) {
 	var p document.Problems
 	o.validate(&p)
@@ -74,9 +74,9 @@ func BoxesOf(b config.Box, l config.Limits, env map[string]string) Boxes {
 	return Boxes{Image: b.Image, Runtime: b.Runtime, RequireTier: b.RequireTier, Limits: limits, Env: env, SetupAllow: unique(b.Network.Allow)}
 }
 
-// planCommands says where the suggested commands run, and what is verified. In
+// planCommands decides where the suggested commands run, and what is verified. In
 // mode command they are the work and cannot vouch for themselves. A command is
-// verified once, however often it is named; a criterion says how it must end.
+// verified once, however often it is named; a criterion gives its expected exit code.
 func (p *Plan) planCommands(suggested []string) {
 	p.Verify = []VerifyCommand{}
 	if p.Mode != document.ModeCode {
@@ -105,8 +105,7 @@ func (p *Plan) planCommands(suggested []string) {
 	}
 }
 
-// planAgent chooses the agent. Who names another agent does not inherit what
-// was chosen for the first one.
+// planAgent chooses the agent. Another agent does not inherit the settings chosen for the first one.
 func (p *Plan) planAgent(t *document.Task, c config.Config, o Overrides) error {
 	var asked document.AgentChoice
 	if t.Agent != nil {
@@ -129,8 +128,7 @@ func (p *Plan) planAgent(t *document.Task, c config.Config, o Overrides) error {
 	return p.planTurn(t, c, o, info, asked, variant, profile)
 }
 
-// planTurn says how the chosen agent is run: flags go over the task, the task
-// over the profile.
+// planTurn decides how the chosen agent runs: flags override the task, the task overrides the profile.
 func (p *Plan) planTurn(t *document.Task, c config.Config, o Overrides, info agents.Info, asked document.AgentChoice, variant string, profile config.Profile) error {
 	providers := info.Providers
 	if named := cmp.Or(asked.Provider, profile.Provider); named != "" {
@@ -186,7 +184,7 @@ func unique(s []string) []string {
 	return out
 }
 
-// planSession takes over what a run is to be in a session.
+// planSession sets the run's place in a session.
 func (p *Plan) planSession(t *document.Task, o Overrides) error {
 	p.Session = cmp.Or(o.Session, t.SessionID)
 	p.Retry = cmp.Or(o.Retry, t.RetryProcessID)

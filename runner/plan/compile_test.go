@@ -18,7 +18,7 @@ import (
 	"sandboxrun/schemas/closed"
 )
 
-var update = flag.Bool("update", false, "write the golden files anew")
+var update = flag.Bool("update", false, "rewrite the golden files")
 
 func decodeFile(t *testing.T, name string) *document.Task {
 	t.Helper()
@@ -52,7 +52,7 @@ func golden(t *testing.T, name string, got []byte) {
 	}
 }
 
-func TestPlansAreAsPinned(t *testing.T) {
+func TestPlansMatchGoldenFiles(t *testing.T) {
 	config := config.Default()
 	config.Box.Network.Allow = []string{"mirror.example", "proxy.example.com"}
 	tests := []struct {

@@ -8,8 +8,7 @@ import (
 	"sandboxrun/sandbox/egress"
 )
 
-// Overrides is what the command line decides over task and configuration. Zero
-// fields decide nothing.
+// Overrides are the decisions of the command line over task and configuration. Zero fields decide nothing.
 type Overrides struct {
 	Agent, Variant, Model string
 	Base                  string

@@ -15,7 +15,7 @@ const (
 const PhaseSave = "save"
 
 // phaseOrder is every phase of a run with its own bound, 0 for those that run
-// under the task's clock. What each does, and why in this order, is the runner's.
+// under the task's clock. The runner documents what each does, and the reason of the order.
 var phaseOrder = []struct {
 	name  string
 	bound time.Duration

@@ -13,7 +13,7 @@ import (
 )
 
 // Plan is what a task compiles to: plain data, printed by "sandboxrun plan".
-// Whatever the machine decides later (ids, resolved commits, image digests,
+// What is decided later (ids, resolved commits, image digests,
 // uids) is not in it.
 type Plan struct {
 	TaskID       string                `json:"task_id,omitempty"` // "" until the run names it
@@ -31,9 +31,8 @@ type Plan struct {
 	Constraints  []document.Constraint `json:"constraints"`
 	Protected    []string              `json:"protected_paths"`
 	Land         document.Land         `json:"land"`
-	// Session is the session the run belongs to, Retry the run of it whose place
-	// this one takes, "" for a run after the last; ForceWhenDirty lets a retry go
-	// back although the user's tree has uncommitted changes.
+	// Session is the session the run belongs to. Retry is the run of it that this one replaces, "" for a run after the
+	// last; ForceWhenDirty lets a retry go back although the user's tree has uncommitted changes.
 	Session        string `json:"session_id,omitempty"`
 	Retry          string `json:"retry_process_id,omitempty"`
 	ForceWhenDirty bool   `json:"force_when_dirty,omitempty"`
@@ -50,14 +49,14 @@ type Agent struct {
 	Variant   string                `json:"variant"`
 	Model     string                `json:"model,omitempty"`
 	Provider  string                `json:"provider"`
-	Wire      wire.Wire             `json:"wire"` // the model API it speaks with the provider
+	Wire      wire.Wire             `json:"wire"` // the model API it uses with the provider
 	Prompt    string                `json:"prompt"`
 	Approvals document.ApprovalPlan `json:"approvals"`
 	ReadOnly  bool                  `json:"read_only"` // the tree is mounted read-only, and a changed one is a violation
 	Args      []string              `json:"args"`      // additional parameters of the profile
 	Env       map[string]string     `json:"env"`       // of the profile
 	MCP       []PlannedServer       `json:"mcp_servers"`
-	Settings  agents.Settings       `json:"settings"` // fields of the profile that are this agent's own
+	Settings  agents.Settings       `json:"settings"` // this agent's own fields of the profile
 }
 
 // PlannedServer is one MCP server of a turn.
@@ -70,7 +69,7 @@ type PlannedServer struct {
 type Boxes struct {
 	Image   string `json:"image"`
 	Runtime string `json:"runtime"`
-	// RequireTier is the least isolation the run is content with; "" for any.
+	// RequireTier is the least isolation the run accepts; "" for any.
 	RequireTier sandbox.Tier      `json:"require_tier,omitempty"`
 	Limits      sandbox.Limits    `json:"limits"`
 	Env         map[string]string `json:"env"`
@@ -85,8 +84,8 @@ type VerifyCommand struct {
 	ExpectExit int    `json:"expect_exit"`
 }
 
-// Phase is one step of the fixed list and its own budget, 0 where only the
-// limit of the whole run counts, and for settle, which waits for nobody.
+// Phase is one step of the fixed list and its own budget, 0 where only the limit of the whole run counts, and for
+// settle, which never waits.
 type Phase struct {
 	Name          string `json:"name"`
 	BudgetSeconds int    `json:"budget_seconds"`

@@ -9,9 +9,8 @@ import (
 	"sandboxrun/sandbox"
 )
 
-// prompt tells the agent what is wanted and how its surroundings work. It holds
-// only what the caller wrote and what is always true; notes_for_human are not
-// for it.
+// prompt describes for the agent the task and its surroundings. It holds only the caller's text and what is always
+// true; notes_for_human are not included.
 func prompt(t *document.Task, p *Plan) string {
 	var b strings.Builder
 	section := func(title, text string) {
@@ -75,25 +74,25 @@ func interestLines(t *document.Task) []string {
 
 func surroundings(p *Plan) []string {
 	lines := []string{
-		fmt.Sprintf("The repository is in %s, your working directory: a private copy that is thrown away afterwards.", sandbox.WorkDir),
+		fmt.Sprintf("The repository is in %s, your working directory: a private copy that is deleted afterwards.", sandbox.WorkDir),
 	}
 	readOnly := p.Agent != nil && p.Agent.ReadOnly
 	if readOnly {
-		lines = append(lines, "You cannot change any file of it. Look, and make a plan: the plan, as your last message, is the result.")
+		lines = append(lines, "You cannot change any file in it. Read the code and make a plan: your last message, the plan, is the result.")
 	} else {
-		lines = append(lines, "Leave the result as files there. You need not commit, and commits you make are not kept: the difference to the first state is what counts.")
+		lines = append(lines, "Leave the result as files there. You need not commit, and your commits are not kept: only the difference from the initial state counts.")
 	}
 	lines = append(lines, "There is no network: nothing can be downloaded or installed.")
 	if p.Agent != nil && p.Agent.Approvals.Policy == document.ApproveAsk {
-		lines = append(lines, "A person may be asked before a tool of yours runs, and may say no. Where something is unclear, ask with the tool you have for it, if you have one.")
+		lines = append(lines, "A person may be asked before one of your tools runs, and may refuse. Where something is unclear, use your tool for questions, if you have one.")
 	} else {
-		lines = append(lines, "Nobody can answer questions. Where something is unclear, choose the most sensible reading and say so at the end.")
+		lines = append(lines, "No one can answer questions. Where something is unclear, choose the most sensible interpretation and say so at the end.")
 	}
 	if len(p.Verify) > 0 && !readOnly {
-		lines = append(lines, "The commands above are run afterwards on your files in a fresh copy, without anything you installed or left running outside of it.")
+		lines = append(lines, "The commands above run afterwards on your files in a fresh copy, without anything you installed or left running outside of it.")
 	}
 	if len(p.Work) > 0 {
-		lines = append(lines, "When you are finished, these commands are run here, and what they change counts too: "+strings.Join(p.Work, "; "))
+		lines = append(lines, "When you are finished, these commands run here, and their changes count too: "+strings.Join(p.Work, "; "))
 	}
 	if readOnly {
 		return lines

@@ -8,18 +8,15 @@ import (
 	"sandboxrun/internal/redact"
 )
 
-// secretNames are names of variables and headers whose values are secrets by
-// everybody's custom.
+// secretNames matches names of variables and headers whose values are secrets by convention.
 var secretNames = regexp.MustCompile(`(?i)(secret|passw|passphrase|credential|(token|key|pat|auth|authorization|cookie)$)`)
 
-// minTaskSecret is how long a value from a task is at least to be taken for a
-// secret, in bytes. "postgres" is a password of databases made for tests; were
-// it hidden, and kept from landing, no word of such a project could be read.
+// minTaskSecret is the minimum length, in bytes, of a value from a task that counts as a secret. "postgres" is a
+// password of test databases; if it were hidden, and prevented landing, no text of such a project could be read.
 const minTaskSecret = 16
 
-// TaskSecrets are values that a task or profile lends to the box and that must
-// not come back from there: those whose names say so and which look it. An
-// agent may use them; a log, a result or a branch is read by others.
+// TaskSecrets are values that a task or profile lends to the box and that must not come back from it: those that look
+// like secrets by name and value. An agent may use them; others read a log, a result or a branch.
 func (p *Plan) TaskSecrets() map[string]string {
 	found := map[string]string{}
 	for name, value := range p.lent() {
@@ -30,8 +27,7 @@ func (p *Plan) TaskSecrets() map[string]string {
 	return found
 }
 
-// Forgotten says whether this plan was read from a disk that its secrets are
-// kept from.
+// Forgotten reports whether this plan was read from a disk, where its secrets are not stored.
 func (p *Plan) Forgotten() bool {
 	for name, value := range p.lent() {
 		if value == redact.Mark(name) {
@@ -41,12 +37,12 @@ func (p *Plan) Forgotten() bool {
 	return false
 }
 
-// lent are the values that are called secret by their names.
+// lent are the values whose names mark them as secrets.
 func (p *Plan) lent() map[string]string {
 	found := map[string]string{}
 	add := func(prefix string, values map[string]string) {
 		for name, value := range values {
-			// Of "Bearer x" the x is the secret, with whatever else it is sent.
+			// In "Bearer x", x is the secret.
 			if words := strings.Fields(value); len(words) > 0 && secretNames.MatchString(name) {
 				found[prefix+name] = words[len(words)-1]
 			}
@@ -64,7 +60,7 @@ func (p *Plan) lent() map[string]string {
 	return found
 }
 
-// looksSecret tells values that were generated from words and paths.
+// looksSecret distinguishes generated values from words and paths.
 func looksSecret(value string) bool {
 	return len(value) >= minTaskSecret && !strings.ContainsAny(value[:1], "/.~") &&
 		strings.ContainsFunc(value, unicode.IsDigit) && strings.ContainsFunc(value, unicode.IsLetter)

@@ -8,7 +8,7 @@ import (
 	"sandboxrun/agents"
 )
 
-func TestValuesATaskLendsAreSecretsByTheirNamesAndLooks(t *testing.T) {
+func TestTaskSecretsAreFoundByNameAndValue(t *testing.T) {
 	t.Parallel()
 	const value = "ghx-0123456789abcdef"
 	p := &Plan{
