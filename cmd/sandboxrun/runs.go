@@ -159,29 +159,11 @@ Examples:
 }
 
 func (p *program) runsRm(c *cli.Context) error {
-	if !c.Args().Present() {
-		return &document.InputError{Message: "needs at least one argument RUN", Hint: "sandboxrun runs list"}
-	}
-	st, err := p.state()
-	if err != nil {
-		return err
-	}
-	// All are looked up first, so that a typo removes nothing.
-	var dirs []*state.RunDir
-	for _, name := range c.Args().Slice() {
+	return p.rm(c, "RUN", "runs", func(st *state.State, name string) (removal, error) {
 		dir, err := st.Find(name)
 		if err != nil {
-			return err
+			return removal{}, err
 		}
-		dirs = append(dirs, dir)
-	}
-	for _, dir := range dirs {
-		if err := st.Remove(dir); err != nil {
-			return err
-		}
-		if _, err := fmt.Fprintln(p.stdout, "removed", dir.ID()); err != nil {
-			return err
-		}
-	}
-	return nil
+		return removal{id: dir.ID(), remove: func() error { return st.Remove(dir) }}, nil
+	})
 }

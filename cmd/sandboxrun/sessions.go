@@ -11,6 +11,7 @@ import (
 
 	"sandboxrun/cmd/sandboxrun/render"
 	"sandboxrun/runner/document"
+	"sandboxrun/runner/state"
 )
 
 func (p *program) sessionsCommand() *cli.Command {
@@ -113,11 +114,6 @@ func (p *program) sessionsShow(c *cli.Context) error {
 	return render.Table(p.stdout, []string{"RUN", "STATUS", "TREE", "REMEMBERED", "BRANCH", "CLAIM"}, rows)
 }
 
-// removedView is the output of sessions rm --json.
-type removedView struct {
-	Removed []string `json:"removed"`
-}
-
 func (p *program) sessionsRmCommand() *cli.Command {
 	return &cli.Command{
 		Name:      "rm",
@@ -134,36 +130,12 @@ Examples:
 }
 
 func (p *program) sessionsRm(c *cli.Context) error {
-	if !c.Args().Present() {
-		return &document.InputError{Message: "needs at least one argument SESSION", Hint: "sandboxrun sessions list"}
-	}
-	st, err := p.state()
-	if err != nil {
-		return err
-	}
-	// All are looked up first, so that a typo removes nothing.
-	for _, id := range c.Args().Slice() {
-		// A damaged one can be removed as well.
+	return p.rm(c, "SESSION", "sessions", func(st *state.State, id string) (removal, error) {
 		_, err := st.Session(id)
 		if unknown := (*document.InputError)(nil); errors.As(err, &unknown) {
-			return err
+			return removal{}, err
 		}
-	}
-	view := removedView{Removed: []string{}}
-	for _, id := range c.Args().Slice() {
-		if err := st.RemoveSession(c.Context, id); err != nil {
-			return err
-		}
-		view.Removed = append(view.Removed, id)
-		if c.Bool(jsonFlag.Name) {
-			continue
-		}
-		if _, err := fmt.Fprintln(p.stdout, "removed", render.Printable(id)); err != nil {
-			return err
-		}
-	}
-	if c.Bool(jsonFlag.Name) {
-		return p.printJSON(view)
-	}
-	return nil
+		// A damaged one can be removed as well.
+		return removal{id: id, remove: func() error { return st.RemoveSession(c.Context, id) }}, nil
+	})
 }
