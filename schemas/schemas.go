@@ -33,17 +33,11 @@ func Task() []byte { return read("task") }
 // Config is the schema of the user's configuration file.
 func Config() []byte { return read("config") }
 
-// Plan is the schema of what a task compiles to.
-func Plan() []byte { return read("plan") }
-
 // Event is the schema of one line of a run's journal.
 func Event() []byte { return read("event") }
 
 // Result is the schema of the document a run ends with.
 func Result() []byte { return read("result") }
-
-// Error is the schema of the document that is written instead of a result.
-func Error() []byte { return read("error") }
 
 func read(name string) []byte {
 	b, err := files.ReadFile(name + ".schema.json")

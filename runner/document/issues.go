@@ -1,7 +1,5 @@
 package document
 
-import "slices"
-
 // Severity says what an issue means for the status of a run.
 type Severity int
 
@@ -223,9 +221,6 @@ var issueKinds = []IssueKind{
 	{CodeInvisibleText, IssueConflict, sev(SeverityNote), "an added line holds characters that are invisible or steer a terminal",
 		"inspect these lines with an editor that shows such characters"},
 }
-
-// IssueKinds lists every issue a result can hold, in the order of documents.
-func IssueKinds() []IssueKind { return slices.Clone(issueKinds) }
 
 // KindOfIssue returns what is known of a code. A code that is not in the table is
 // worth reporting all the same: an agent's adapter or the capture named it.

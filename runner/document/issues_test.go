@@ -29,7 +29,7 @@ func TestIssueCodesAreDocumented(t *testing.T) {
 	t.Parallel()
 	var b strings.Builder
 	b.WriteString("| code | type | severity | meaning | what to do |\n|---|---|---|---|---|\n")
-	for _, k := range IssueKinds() {
+	for _, k := range issueKinds {
 		var severities []string
 		for _, s := range k.Severities {
 			severities = append(severities, s.String())
@@ -55,7 +55,7 @@ func TestIssueCodesAreThoseOfTheSchema(t *testing.T) {
 	for _, c := range code["anyOf"].([]any)[0].(map[string]any)["enum"].([]any) {
 		listed = append(listed, c.(string))
 	}
-	for _, k := range IssueKinds() {
+	for _, k := range issueKinds {
 		if k.Meaning == "" || k.Action == "" || len(k.Severities) == 0 {
 			t.Errorf("%s: an issue needs a severity, a meaning and an action", k.Code)
 		}

@@ -43,8 +43,8 @@ func FuzzSpool(f *testing.F) {
 		if want := strings.ToValidUTF8(string(whole), "\ufffd"); !s.Truncated() && got != want {
 			t.Errorf("excerpt %q, want %q", got, want)
 		}
-		if s.Bytes() != int64(len(whole)) || s.LogTruncated() != (len(whole) > 1<<16) {
-			t.Errorf("%d bytes of %d, log truncated %v", s.Bytes(), len(whole), s.LogTruncated())
+		if s.total != int64(len(whole)) || (s.total > s.kept) != (len(whole) > 1<<16) {
+			t.Errorf("%d bytes of %d, log truncated %v", s.total, len(whole), (s.total > s.kept))
 		}
 	})
 }

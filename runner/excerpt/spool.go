@@ -95,25 +95,11 @@ func (s *Spool) Close() error {
 // Path is the log file's.
 func (s *Spool) Path() string { return s.path }
 
-// Bytes is how much came, in bytes, secrets replaced.
-func (s *Spool) Bytes() int64 {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.total
-}
-
 // Truncated says that the excerpt is shorter than the output.
 func (s *Spool) Truncated() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.total > int64(len(s.head)+s.tail.len())
-}
-
-// LogTruncated says that the log file is shorter than the output.
-func (s *Spool) LogTruncated() bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.total > s.kept
 }
 
 // Excerpt is the beginning and the end of the output, as valid UTF-8, with a

@@ -34,7 +34,7 @@ func TestSpoolKeepsSmallOutputWhole(t *testing.T) {
 	if got, want := s.Excerpt(), "a\ufffdb\x1b[31mé"; got != want {
 		t.Errorf("excerpt %q, want %q", got, want)
 	}
-	if s.Truncated() || s.LogTruncated() {
+	if s.Truncated() || s.total > s.kept {
 		t.Error("counts as truncated")
 	}
 	if err := errors.Join(s.Close(), s.Close()); err != nil {
@@ -80,14 +80,14 @@ func TestSpoolExcerptIsHeadAndTail(t *testing.T) {
 		if got := s.Excerpt(); got != want {
 			rt.Fatalf("excerpt of %d bytes differs (%d, want %d)", len(all), len(got), len(want))
 		}
-		if s.Truncated() != (len(all) > excerptHead+excerptTail) || s.Bytes() != int64(len(all)) {
-			rt.Fatalf("truncated %v, %d bytes", s.Truncated(), s.Bytes())
+		if s.Truncated() != (len(all) > excerptHead+excerptTail) || s.total != int64(len(all)) {
+			rt.Fatalf("truncated %v, %d bytes", s.Truncated(), s.total)
 		}
 		log, err := os.ReadFile(path)
 		if err != nil {
 			rt.Fatal(err)
 		}
-		if !bytes.Equal(log, all[:min(int64(len(all)), quota)]) || s.LogTruncated() != (int64(len(all)) > quota) {
+		if !bytes.Equal(log, all[:min(int64(len(all)), quota)]) || (s.total > s.kept) != (int64(len(all)) > quota) {
 			rt.Fatalf("log of %d bytes with quota %d", len(log), quota)
 		}
 	})
@@ -133,7 +133,7 @@ func TestSpoolOutlivesItsDisk(t *testing.T) {
 	if got := s.Excerpt(); got != "hello hello hello " {
 		t.Errorf("excerpt %q", got)
 	}
-	if !s.LogTruncated() {
+	if s.total <= s.kept {
 		t.Error("the log counts as whole")
 	}
 	if err := s.Close(); !errors.Is(err, syscall.ENOSPC) {

@@ -29,18 +29,6 @@ func (s *State) HasCrashed() (bool, error) {
 	return false, nil
 }
 
-// Crashed calls settle with every run whose runner died, locked against other settlers. settle ends the run with
-// Finish; a run it does not end remains crashed. An error of settle stops the iteration.
-func (s *State) Crashed(settle func(*RunDir) error) error {
-	dead, err := s.TakeDead()
-	for _, d := range dead {
-		if err == nil {
-			err = settle(d)
-		}
-	}
-	return errors.Join(err, UnlockAll(dead), s.Sweep(), s.SweepFiles())
-}
-
 // TakeDead locks every run whose runner died and that has no result yet. Only the holder of these locks may remove
 // what belongs to the runs.
 func (s *State) TakeDead() (dead []*RunDir, err error) {

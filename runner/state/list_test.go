@@ -130,7 +130,7 @@ func TestSweepsRemainsOfInterruptedSteps(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if err := s.Crashed(func(*RunDir) error { return nil }); err != nil {
+		if err := s.crashed(func(*RunDir) error { return nil }); err != nil {
 			t.Fatal(err)
 		}
 		entries, err := os.ReadDir(s.runsDir())

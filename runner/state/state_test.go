@@ -223,7 +223,7 @@ func TestCrashedRunsAreSettledOnce(t *testing.T) {
 		return d.Finish(&document.Result{Status: document.StatusFailed}, func() error { return nil })
 	}
 	for range 2 {
-		if err := s.Crashed(settle); err != nil {
+		if err := s.crashed(settle); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -241,7 +241,7 @@ func TestUnsettledRunStaysCrashed(t *testing.T) {
 	dead := newRun(t, s)
 	crash(t, dead)
 	no := errors.New("no")
-	if err := s.Crashed(func(*RunDir) error { return no }); !errors.Is(err, no) {
+	if err := s.crashed(func(*RunDir) error { return no }); !errors.Is(err, no) {
 		t.Errorf("error %v", err)
 	}
 	if crashed, err := s.HasCrashed(); err != nil || !crashed {
