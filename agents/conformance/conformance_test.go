@@ -35,6 +35,7 @@ var cases = []struct {
 // through the same cases. Where not every case is wanted, an agent runs the core
 // cases and a quarter of the others, another quarter than its neighbours.
 func TestConformance(t *testing.T) {
+	t.Parallel()
 	for i, a := range agents.All() {
 		name := a.Info().Name
 		t.Run(name, func(t *testing.T) {
