@@ -9,7 +9,7 @@ import (
 	"sandboxrun/agents/cli"
 	"sandboxrun/internal/wire"
 
-	"github.com/google/shlex"
+	"github.com/kballard/go-shellquote"
 )
 
 func init() { agents.RegisterForm(prefix, generic) }
@@ -30,7 +30,7 @@ func generic(name string) (agents.Agent, bool) {
 	if !ok || len(name) > maxName || !utf8.ValidString(name) || strings.ContainsFunc(name, func(r rune) bool { return !unicode.IsPrint(r) }) {
 		return nil, false
 	}
-	words, err := shlex.Split(line)
+	words, err := shellquote.Split(line)
 	if err != nil || len(words) == 0 || words[0] == "" || strings.HasPrefix(words[0], "-") {
 		return nil, false
 	}
