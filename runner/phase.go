@@ -89,10 +89,10 @@ func teardown(ctx context.Context, what string, bound time.Duration) (context.Co
 // do runs the phases. It never fails: what goes wrong becomes an issue, and the
 // phases that close, capture and settle are run all the same.
 func (x *run) do(ctx context.Context) *document.Result {
-	limit := time.Duration(x.plan.LimitSeconds) * time.Second
+	limit := time.Duration(x.plan.MaxRuntimeSeconds) * time.Second
 	work, cancel := context.WithDeadlineCause(ctx, x.started.Add(limit),
 		&sandbox.LimitError{Limit: sandbox.LimitTime, Which: sandbox.MeasureRuntime,
-			Allowed: int64(x.plan.LimitSeconds), Measured: int64(x.plan.LimitSeconds), Detail: limit.String()})
+			Allowed: int64(x.plan.MaxRuntimeSeconds), Measured: int64(x.plan.MaxRuntimeSeconds), Detail: limit.String()})
 	defer cancel()
 	for _, ph := range phases {
 		if ph.skip == nil || !ph.skip(x) {

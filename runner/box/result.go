@@ -19,7 +19,7 @@ func Planned(p *plan.Plan) *document.BoxResult {
 	return &document.BoxResult{
 		Image: p.Box.Image,
 		Limits: document.BoxLimits{MemoryBytes: l.MemoryBytes, CPUs: l.CPUs, PIDs: l.PIDs, DiskBytes: l.DiskBytes,
-			OutputBytes: l.OutputBytes, RuntimeSeconds: p.LimitSeconds},
+			OutputBytes: l.OutputBytes, MaxRuntimeSeconds: p.MaxRuntimeSeconds},
 		Network: document.BoxNetwork{Mode: "none", Provider: p.ProviderName(), Setup: append([]string{}, p.Box.SetupAllow...), Denied: []string{}},
 	}
 }

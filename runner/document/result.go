@@ -169,12 +169,12 @@ type BoxResult struct {
 
 // BoxLimits are the limits the box ran under.
 type BoxLimits struct {
-	MemoryBytes    int64   `json:"memory_bytes"`
-	CPUs           float64 `json:"cpus"`
-	PIDs           int64   `json:"pids"`
-	DiskBytes      int64   `json:"disk_bytes"`
-	OutputBytes    int64   `json:"output_bytes"`
-	RuntimeSeconds int     `json:"runtime_seconds"`
+	MemoryBytes       int64   `json:"memory_bytes"`
+	CPUs              float64 `json:"cpus"`
+	PIDs              int64   `json:"pids"`
+	DiskBytes         int64   `json:"disk_bytes"`
+	OutputBytes       int64   `json:"output_bytes"`
+	MaxRuntimeSeconds int     `json:"runtime_seconds"`
 }
 
 // BoxNetwork says what the box could reach.

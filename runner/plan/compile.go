@@ -16,8 +16,8 @@ import (
 
 // Defaults of a task.
 const (
-	defaultRuntimeSeconds = 600
-	DefaultBase           = "HEAD"
+	defaultMaxRuntimeSeconds = 600
+	DefaultBase              = "HEAD"
 )
 
 // Compile turns a valid task into a plan. Flags override the task, the task overrides the configuration. It is pure:
@@ -36,22 +36,22 @@ func Compile(t *document.Task, c config.Config, o Overrides) (*Plan, error) {
 	}
 	box = config.Box{Image: o.Image, Runtime: o.Runtime, RequireTier: o.RequireTier, Network: config.Network{Allow: o.AllowHosts}}.Over(box)
 	plan := &Plan{
-		TaskID:        t.TaskID,
-		RepoRoot:      filepath.Clean(t.Context.RepoRoot),
-		Base:          cmp.Or(o.Base, t.Context.Base, DefaultBase),
-		IncludeDirty:  t.Context.IncludeDirty,
-		Mode:          cmp.Or(t.ExecutionMode, document.ModeCode),
-		Box:           BoxesOf(box, c.Limits, env),
-		Setup:         list(t.SetupCommands),
-		Work:          []string{},
-		Baseline:      t.Baseline,
-		Criteria:      append([]document.Criterion{}, t.AcceptanceCriteria...),
-		Constraints:   append([]document.Constraint{}, t.Constraints...),
-		Protected:     list(t.ProtectedPaths),
-		Land:          cmp.Or(o.Land, t.Land, document.LandBranch),
-		LimitSeconds:  cmp.Or(t.MaxRuntimeSeconds, defaultRuntimeSeconds),
-		Objective:     t.Objective,
-		NotesForHuman: t.NotesForHuman,
+		TaskID:            t.TaskID,
+		RepoRoot:          filepath.Clean(t.Context.RepoRoot),
+		Base:              cmp.Or(o.Base, t.Context.Base, DefaultBase),
+		IncludeDirty:      t.Context.IncludeDirty,
+		Mode:              cmp.Or(t.ExecutionMode, document.ModeCode),
+		Box:               BoxesOf(box, c.Limits, env),
+		Setup:             list(t.SetupCommands),
+		Work:              []string{},
+		Baseline:          t.Baseline,
+		Criteria:          append([]document.Criterion{}, t.AcceptanceCriteria...),
+		Constraints:       append([]document.Constraint{}, t.Constraints...),
+		Protected:         list(t.ProtectedPaths),
+		Land:              cmp.Or(o.Land, t.Land, document.LandBranch),
+		MaxRuntimeSeconds: cmp.Or(t.MaxRuntimeSeconds, defaultMaxRuntimeSeconds),
+		Objective:         t.Objective,
+		NotesForHuman:     t.NotesForHuman,
 	}
 	plan.planCommands(t.SuggestedCommands)
 	if err := plan.planSession(t, o); err != nil {

@@ -37,10 +37,10 @@ type Plan struct {
 	Retry          string `json:"retry_process_id,omitempty"`
 	ForceWhenDirty bool   `json:"force_when_dirty,omitempty"`
 
-	LimitSeconds  int     `json:"limit_seconds"` // hard limit of the whole run
-	Phases        []Phase `json:"phases"`
-	Objective     string  `json:"objective"`
-	NotesForHuman string  `json:"notes_for_human,omitempty"`
+	MaxRuntimeSeconds int     `json:"limit_seconds"` // hard limit of the whole run
+	Phases            []Phase `json:"phases"`
+	Objective         string  `json:"objective"`
+	NotesForHuman     string  `json:"notes_for_human,omitempty"`
 }
 
 // Agent is the agent's part of a plan.
