@@ -7,6 +7,6 @@ import (
 	_ "sandboxrun/agents/claude"
 	_ "sandboxrun/agents/codex"
 	_ "sandboxrun/agents/droid"
-	_ "sandboxrun/agents/opencode"
+	_ "sandboxrun/agents/opencode" // opencode and kilo
 	_ "sandboxrun/agents/pi"
 )

@@ -12,20 +12,18 @@ import (
 	"sandboxrun/sandbox"
 )
 
-// The agents of Opencode that can take a turn.
-const (
-	modeBuild = "build"
-	modePlan  = "plan"
-)
+// modePlan is the mode of a profile in which nothing is edited.
+const modePlan = "plan"
 
 // serverSetup is what a server is started with.
 type serverSetup struct {
 	config   string // JSON
 	password string // opens the server; the agent's own commands see it too
 	agent    string
+	system   string // what the model is told beyond the program's own words
 }
 
-// wireProvider is how Opencode speaks one wire.
+// wireProvider is how the program speaks one wire.
 type wireProvider struct {
 	ID      string
 	Package string // where the id does not say which
@@ -40,15 +38,15 @@ var wireProviders = map[wire.Wire]wireProvider{
 	wire.GoogleGenerate:    {ID: "google", Path: "/v1beta"},
 }
 
-func newServerSetup(t agents.Turn) (serverSetup, error) {
+func (p *program) newServerSetup(t agents.Turn) (serverSetup, error) {
 	if t.Dial == nil {
 		return serverSetup{}, errNoDial
 	}
-	s := serverSetup{password: rand.Text(), agent: modeBuild}
+	s := serverSetup{password: rand.Text(), agent: p.builder}
 	if t.Settings.String("mode") == modePlan || t.ReadOnly {
-		s.agent = modePlan
+		s.agent, s.system = p.planner, p.planning
 	}
-	b, err := json.Marshal(configuration(t))
+	b, err := json.Marshal(p.configuration(t))
 	if err != nil {
 		return serverSetup{}, fmt.Errorf("encode configuration: %w", err)
 	}
@@ -57,21 +55,22 @@ func newServerSetup(t agents.Turn) (serverSetup, error) {
 }
 
 // configuration is the configuration of a turn.
-func configuration(t agents.Turn) map[string]any {
-	p, ok := wireProviders[t.Wire]
+func (p *program) configuration(t agents.Turn) map[string]any {
+	via, ok := wireProviders[t.Wire]
 	if !ok {
-		p = wireProviders[wire.AnthropicMessages]
+		via = wireProviders[wire.AnthropicMessages]
 	}
-	provider := map[string]any{"options": map[string]any{"baseURL": strings.TrimSuffix(t.BaseURL, "/") + p.Path, "apiKey": t.Token}}
-	if p.Package != "" {
-		provider["npm"], provider["name"] = p.Package, p.ID
+	provider := map[string]any{"options": map[string]any{"baseURL": strings.TrimSuffix(t.BaseURL, "/") + via.Path, "apiKey": t.Token}}
+	if via.Package != "" {
+		provider["npm"], provider["name"] = via.Package, via.ID
 	}
+	rules := p.permissionsOf(t)
 	config := map[string]any{
 		"autoupdate": false, "share": "disabled",
 		// Without this the maker's own provider is connected, and the default.
-		"enabled_providers": []string{p.ID},
-		"provider":          map[string]any{p.ID: provider},
-		"permission":        permissionsOf(t),
+		"enabled_providers": []string{via.ID},
+		"provider":          map[string]any{via.ID: provider},
+		"permission":        rules,
 		"mcp":               mcpServers(t.MCP),
 		// Formatters and language servers are programs of the repository, and
 		// would run unasked; snapshots are for an undo that is not used here.
@@ -81,9 +80,12 @@ func configuration(t agents.Turn) map[string]any {
 		// The model learns of a denial and goes on.
 		"experimental": map[string]any{"continue_loop_on_deny": true},
 	}
-	if model := strings.TrimPrefix(t.Model, p.ID+"/"); model != "" {
+	if p.agents != nil {
+		config["agent"] = p.agents(rules)
+	}
+	if model := strings.TrimPrefix(t.Model, via.ID+"/"); model != "" {
 		provider["models"] = map[string]any{model: map[string]any{}}
-		config["model"], config["small_model"] = p.ID+"/"+model, p.ID+"/"+model
+		config["model"], config["small_model"] = via.ID+"/"+model, via.ID+"/"+model
 	}
 	return config
 }
@@ -91,7 +93,7 @@ func configuration(t agents.Turn) map[string]any {
 // permissionsOf says what the agent asks for: everything but looking
 // around and what has an effect only by further calls. The last rule that
 // matches counts, and encoding sorts "*" to the front.
-func permissionsOf(t agents.Turn) map[string]string {
+func (p *program) permissionsOf(t agents.Turn) map[string]string {
 	ask := "ask"
 	if t.Settings.Bool("auto_approve") {
 		ask = "allow"
@@ -100,8 +102,9 @@ func permissionsOf(t agents.Turn) map[string]string {
 	for _, name := range []string{"read", "list", "glob", "grep", "lsp", "task", "skill", "todoread", "todowrite", "question"} {
 		rules[name] = "allow"
 	}
-	// Tools by which the model changes its own mode.
-	rules["plan_enter"], rules["plan_exit"] = "deny", "deny"
+	for _, name := range p.denied {
+		rules[name] = "deny"
+	}
 	if t.ReadOnly || t.Settings.String("mode") == modePlan {
 		rules["edit"] = "deny"
 	}

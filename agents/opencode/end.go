@@ -30,14 +30,16 @@ type ending struct {
 	from   string        // its id
 	total  agents.Usage
 	clock  boxClock
+	breaks int // of the connection to the provider
 }
 
 // sessionError is an error of a session.
 type sessionError struct {
 	Name string `json:"name"`
 	Data struct {
-		Message string `json:"message"`
-		Status  int    `json:"statusCode"`
+		Message   string `json:"message"`
+		Status    int    `json:"statusCode"`
+		Retryable bool   `json:"isRetryable"`
 	} `json:"data"`
 }
 
@@ -79,6 +81,8 @@ func (t *peer) status(properties json.RawMessage) bool {
 	case "busy":
 		t.end.began = t.end.began || p.Session == t.session
 		return true
+	case "offline":
+		return true // session.network.asked comes with it
 	case "idle":
 		return true // session.idle follows
 	case "retry":
@@ -132,6 +136,9 @@ func (t *peer) idle(properties json.RawMessage) bool {
 	}
 	if p.Session != t.session || t.end.over || !t.end.began && t.end.err == nil {
 		return true
+	}
+	if t.brokenOff() {
+		return true // the turn goes on, see closed
 	}
 	t.end.over = true
 	close(t.quiet)

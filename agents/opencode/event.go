@@ -54,12 +54,16 @@ func (t *peer) event(ctx context.Context, text []byte) {
 		known = t.status(e.Properties)
 	case "session.idle":
 		known = t.idle(e.Properties)
+	case "session.turn.close":
+		known = t.closed(e.Properties)
 	case "session.error":
 		known = t.failed(e.Properties)
+	case "session.network.asked":
+		known = t.offline(e.Properties)
 	case "session.compacted":
 		t.Emit(agents.KindSystemMessage, agents.Message{Text: "the agent summed up the conversation to make room"})
 	default:
-		known = ignoredEvents[e.Type]
+		known = ignoredEvents[e.Type] || t.program.ignored[e.Type]
 	}
 	if !known {
 		t.EmitUnknown(text)
@@ -117,7 +121,7 @@ func (t *peer) message(properties json.RawMessage) bool {
 	}
 	if t.model == "" && m.Info.Model != "" {
 		t.model = m.Info.Model
-		t.Emit(agents.KindSystemMessage, agents.Message{Text: strings.TrimSpace("Opencode "+t.version) + ", model " + t.model})
+		t.Emit(agents.KindSystemMessage, agents.Message{Text: strings.TrimSpace(t.program.info.Title+" "+t.version) + ", model " + t.model})
 	}
 	if fresh {
 		t.end.speaks()

@@ -6,5 +6,8 @@ import (
 	"sandboxrun/agents"
 )
 
-// WithWaits is the agent with d instead of the waits that end by the clock.
-func WithWaits(d time.Duration) agents.Agent { return agent{bounds: bounds{call: d, begin: d}} }
+// WithWaits is an agent of this package with d instead of the waits that end by
+// the clock.
+func WithWaits(a agents.Agent, d time.Duration) agents.Agent {
+	return agent{program: a.(agent).program, bounds: bounds{call: d, begin: d, retry: d}}
+}

@@ -1,4 +1,5 @@
-// Package opencode drives Opencode through the server it runs in the box.
+// Package opencode drives Opencode, and Kilo Code, which is made from it, through
+// the server each runs in the box.
 package opencode
 
 import (
@@ -9,13 +10,15 @@ import (
 
 	"sandboxrun/agents"
 	"sandboxrun/agents/cli"
-	"sandboxrun/internal/wire"
 	"sandboxrun/sandbox"
 )
 
-func init() { agents.Register(agent{bounds: defaultBounds}) }
+func init() {
+	agents.Register(agent{program: &opencode, bounds: defaultBounds})
+	agents.Register(agent{program: &kilo, bounds: defaultBounds})
+}
 
-// agent drives Opencode's server, which runs in the box, over HTTP and its
+// agent drives the program's server, which runs in the box, over HTTP and its
 // stream of events, as a peer of conversation. Standard input of the box's
 // process only says that the turn goes on: when it ends, the server and what
 // shares its process group are killed.
@@ -30,19 +33,20 @@ func init() { agents.Register(agent{bounds: defaultBounds}) }
 // after it: it ends the turn after lingerGrace. The exit code says nothing, as
 // the server is always killed.
 //
-// Opencode repeats a failed request five times; the turn is stopped before that
+// The program repeats a failed request five times or more; the turn is stopped before that
 // when the waits grow long, and at once when the provider refuses the key.
 //
-// Of a repository, only AGENTS.md is meant to reach the agent. Its plugins below
-// .opencode run inside the server all the same, from the first prompt on:
-// nothing switches that off in this version. They can do what the server can,
-// answering its own approvals included, as can a command that was allowed: the
+// Of a repository, only AGENTS.md is meant to reach the agent. A command that was
+// allowed can do what the server can, answering its own approvals included: the
 // server's password is in its environment. A turn is stopped when an approval
 // was given by someone else, but what holds is the box: it has a placeholder
 // instead of a key, no network, and its tree is judged afterwards.
 //
-// Events, settings and failure modes were observed with the pinned version.
-type agent struct{ bounds bounds }
+// Events, settings and failure modes were observed with the pinned versions.
+type agent struct {
+	program *program
+	bounds  bounds
+}
 
 // bounds are the waits of a turn that end by the clock.
 type bounds struct {
@@ -52,47 +56,18 @@ type bounds struct {
 	call time.Duration
 	// begin is how long a session with an error may stay without beginning.
 	begin time.Duration
+	// retry is how long a provider is left alone whose connection broke, for each
+	// time that one did.
+	retry time.Duration
 }
 
-var defaultBounds = bounds{call: 10 * time.Second, begin: cli.LingerGrace}
+var defaultBounds = bounds{call: 10 * time.Second, begin: cli.LingerGrace, retry: time.Second}
 
-// Info implements Agent. The version of the package is written here only.
-func (agent) Info() agents.Info {
-	return agents.Info{
-		Name:     "opencode",
-		Executor: "OPENCODE",
-		Title:    "Opencode",
-		Package:  "opencode-ai",
-		Version:  "1.18.33",
-		Binary:   "opencode",
-		// Opencode is one native binary; the package around it is not kept.
-		Install:   agents.Install{Script: `install -D -m 0755 "$(readlink -f "$PREFIX/bin/opencode")" "$OUT/usr/local/bin/opencode"`},
-		Providers: []string{"anthropic", "openai", "google"},
-		Wires:     []wire.Wire{wire.AnthropicMessages, wire.OpenAIResponses, wire.OpenAIChat, wire.GoogleGenerate},
-		Secrets:   []string{"ANTHROPIC_API_KEY", "OPENAI_API_KEY", "GOOGLE_GENERATIVE_AI_API_KEY", "GEMINI_API_KEY"},
-		MCPPath:   ".config/opencode/opencode.json",
-		MCPKey:    "mcp",
-		Setup:     "put an API key of Anthropic, OpenAI or Google into ANTHROPIC_API_KEY, OPENAI_API_KEY or GEMINI_API_KEY; its repositories' own plugins run in the box",
-		Protocol:  "`serve`: HTTP and server-sent events inside the box",
-		Limits: []string{
-			"loads plugins from the repository, and nothing switches that off. The box, which holds no key and has no network, is the boundary there.",
-		},
-		EnvPrefixes: []string{"OPENCODE_"},
-		Obeys:       []string{"AGENTS.md", "opencode.json", "opencode.jsonc", ".opencode/"},
-		Logins:      []string{".local/share/opencode/auth.json"},
-		Traces:      []string{".local/share/opencode", ".config/opencode"},
-		Keep: []string{
-			".local/share/opencode/opencode.db", ".local/share/opencode/opencode.db-wal", ".local/share/opencode/opencode.db-shm",
-		},
-		Options: []agents.Option{
-			{Name: "auto_approve", Type: agents.OptionBool, Help: "let the agent use its tools without asking"},
-			{Name: "mode", Type: agents.OptionString, Values: []string{modeBuild, modePlan}, Help: "the agent of Opencode that works: build, or plan, which edits nothing"},
-		},
-	}
-}
+// Info implements Agent.
+func (o agent) Info() agents.Info { return o.program.info }
 
 // errNoDial says that there is no way to the server in the box.
-var errNoDial = errors.New("nothing connects to the box's loopback, where opencode serves")
+var errNoDial = errors.New("nothing connects to the box's loopback, where the agent serves")
 
 // Run implements Agent. The server says nothing while a command of its own is
 // quiet; its heartbeat counts as a sign of life then, and only then.
@@ -100,17 +75,17 @@ func (o agent) Run(ctx context.Context, box sandbox.Sandbox, t agents.Turn, h ag
 	if err := ctx.Err(); err != nil {
 		return agents.Outcome{End: agents.EndInterrupted, Code: agents.CodeNoResult, SessionID: t.SessionID}, context.Cause(ctx)
 	}
-	s, err := newServerSetup(t)
+	s, err := o.program.newServerSetup(t)
 	if err != nil {
-		return agents.Outcome{End: agents.EndInterrupted, Code: agents.CodeNoResult, Message: err.Error()}, fmt.Errorf("run opencode: %w", err)
+		return agents.Outcome{End: agents.EndInterrupted, Code: agents.CodeNoResult, Message: err.Error()}, fmt.Errorf("run %s: %w", o.program.info.Binary, err)
 	}
-	p := cli.Start(ctx, box, commandLine(o.Info().Binary, t), environment(t, s))
-	turn := newPeer(ctx, cli.NewConversation(p, t, h), s)
+	p := cli.Start(ctx, box, commandLine(o.program, t), environment(o.program, t, s))
+	turn := newPeer(ctx, o.program, cli.NewConversation(p, t, h), s)
 	turn.bounds = o.bounds
 	turn.Drive(ctx)
 	turn.close()
 	exit, err := p.Wait()
-	return turn.outcome(exit, err, p.Stderr()), turn.Err(o.Info().Binary, err)
+	return turn.outcome(exit, err, p.Stderr()), turn.Err(o.program.info.Binary, err)
 }
 
 // probeLimit is how long a server may take until it answers; it starts within
@@ -119,17 +94,17 @@ const probeLimit = time.Minute
 
 // Probe implements Prober.
 func (o agent) Probe(ctx context.Context, box sandbox.Sandbox, t agents.Turn) (version string, err error) {
-	s, err := newServerSetup(t)
+	s, err := o.program.newServerSetup(t)
 	if err != nil {
-		return "", fmt.Errorf("probe opencode: %w", err)
+		return "", fmt.Errorf("probe %s: %w", o.program.info.Binary, err)
 	}
-	ctx, cancel := context.WithTimeoutCause(ctx, probeLimit, errors.New("opencode did not answer in time"))
+	ctx, cancel := context.WithTimeoutCause(ctx, probeLimit, errors.New("the agent did not answer in time"))
 	defer cancel()
-	p := cli.Start(ctx, box, commandLine(o.Info().Binary, t), environment(t, s))
+	p := cli.Start(ctx, box, commandLine(o.program, t), environment(o.program, t, s))
 	stop := context.AfterFunc(ctx, func() { p.Kill(context.Cause(ctx)) })
 	asked := false
 	for l := range p.Lines {
-		port, ok := portOf(l.Text)
+		port, ok := o.program.portOf(l.Text)
 		if !ok || asked {
 			continue
 		}
@@ -145,11 +120,11 @@ func (o agent) Probe(ctx context.Context, box sandbox.Sandbox, t agents.Turn) (v
 	stop()
 	switch _, lost := p.Wait(); {
 	case lost != nil:
-		return "", fmt.Errorf("probe opencode: %w", lost)
+		return "", fmt.Errorf("probe %s: %w", o.program.info.Binary, lost)
 	case err != nil:
-		return "", fmt.Errorf("probe opencode: %w", err)
+		return "", fmt.Errorf("probe %s: %w", o.program.info.Binary, err)
 	case !asked:
-		return "", fmt.Errorf("probe opencode: it did not start to serve: %s", p.Stderr())
+		return "", fmt.Errorf("probe %s: it did not start to serve: %s", o.program.info.Binary, p.Stderr())
 	}
 	return version, nil
 }

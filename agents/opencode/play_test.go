@@ -1,6 +1,7 @@
 package opencode_test
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -23,11 +24,12 @@ import (
 // sessionID is the session of the played server.
 const sessionID = "ses_main"
 
-// playedServer plays Opencode's server in the box, for what the real one cannot
+// playedServer plays the program's server in the box, for what the real one cannot
 // be made to say. script runs once the prompt has arrived; the stream of events
 // stays open until the turn ends, or until script returns false.
 type playedServer struct {
 	t      *testing.T
+	agent  string // OPENCODE where it is empty
 	script func(s *playedServer) bool
 	lines  []string                       // the CLI prints; nil for the port
 	handle func(http.ResponseWriter) bool // answers instead, for any request, where it returns true
@@ -36,12 +38,12 @@ type playedServer struct {
 
 	server *httptest.Server
 	out    chan string   // raw bytes for the stream
-	posts  chan post     // answers and aborts
-	prompt chan struct{} // closed by the prompt
+	posts  chan post     // answers, aborts and further prompts
+	prompt chan struct{} // closed by the first prompt
 	gone   chan struct{} // closed when the CLI has ended
 
 	mu   sync.Mutex
-	body map[string]json.RawMessage // of the prompt
+	body map[string]json.RawMessage // of the first prompt
 	env  []string
 	argv []string
 }
@@ -79,15 +81,15 @@ func (p *playedServer) run(ctx context.Context, t *testing.T, turn agents.Turn, 
 	p.out, p.posts, p.prompt, p.gone = make(chan string), make(chan post, 100), make(chan struct{}), make(chan struct{})
 	p.server = httptest.NewServer(http.HandlerFunc(p.serve))
 	t.Cleanup(p.server.Close)
-	if p.lines == nil {
-		p.lines = []string{"opencode server listening on http://127.0.0.1:4096"}
-	}
-	a, ok := agents.Lookup("OPENCODE")
-	if p.wait > 0 {
-		a = opencode.WithWaits(p.wait)
-	}
+	a, ok := agents.Lookup(cmp.Or(p.agent, "OPENCODE"))
 	if !ok {
-		t.Fatal("opencode is not registered")
+		t.Fatalf("%q is not registered", p.agent)
+	}
+	if p.wait > 0 {
+		a = opencode.WithWaits(a, p.wait)
+	}
+	if p.lines == nil {
+		p.lines = []string{a.Info().Binary + " server listening on http://127.0.0.1:4096"}
 	}
 	turn.Wire, turn.BaseURL, turn.Token = wire.AnthropicMessages, "http://127.0.0.1:1", agentstest.Placeholder
 	if turn.Dial == nil {
@@ -147,9 +149,16 @@ func (p *playedServer) serve(w http.ResponseWriter, r *http.Request) {
 	case strings.HasSuffix(r.URL.Path, "/prompt_async"):
 		b, _ := io.ReadAll(r.Body)
 		p.mu.Lock()
-		_ = json.Unmarshal(b, &p.body)
+		again := p.body != nil
+		if !again {
+			_ = json.Unmarshal(b, &p.body)
+		}
 		p.mu.Unlock()
 		w.WriteHeader(http.StatusNoContent)
+		if again {
+			p.posts <- post{r.URL.Path, string(b)}
+			return
+		}
 		close(p.prompt)
 	default:
 		b, _ := io.ReadAll(r.Body)

@@ -28,9 +28,23 @@ import (
 // newJob prepares a turn of the real CLI.
 func newJob(t *testing.T, files map[string]string, steps ...modelserver.Step) (*agentstest.Job, context.Context) {
 	t.Helper()
-	return agentstest.NewBoundedJob(t, "opencode", loadKit(t), files, steps...)
+	return newJobOf(t, "opencode", files, steps...)
 }
 
+func newJobOf(t *testing.T, agent string, files map[string]string, steps ...modelserver.Step) (*agentstest.Job, context.Context) {
+	t.Helper()
+	return agentstest.NewBoundedJob(t, agent, loadKit(t), files, steps...)
+}
+
+// eachProgram runs a test with each program that this package drives.
+func eachProgram(t *testing.T, test func(t *testing.T, agent string)) {
+	t.Helper()
+	for _, agent := range []string{"opencode", "kilo"} {
+		t.Run(agent, func(t *testing.T) { test(t, agent) })
+	}
+}
+
+// loadKit says what the tools of all programs of this package are called.
 func loadKit(t *testing.T) kit.Kit {
 	t.Helper()
 	k, err := kit.Load("opencode")
@@ -41,34 +55,36 @@ func loadKit(t *testing.T) kit.Kit {
 }
 
 func TestSpeaksEveryWire(t *testing.T) {
-	a, _ := agents.Lookup("opencode")
-	for i, w := range a.Info().Wires {
-		for _, model := range []string{"my-model", ""} {
-			// A sample has every wire once, with and without a model by turns.
-			if !testenv.All() && (model == "") != (i%2 == 1 && w != wire.OpenAIChat) {
-				continue
-			}
-			t.Run(string(w)+" "+model, func(t *testing.T) {
-				k := loadKit(t)
-				j, ctx := newJob(t, nil, agentstest.Uses(k.Run("echo 1 >ran.txt")), modelserver.Step{Text: "done"})
-				j.Turn.Wire, j.Turn.Model = w, model
-				if model == "" && w == wire.OpenAIChat {
-					t.Skip("this wire has no models that are known without being named")
+	eachProgram(t, func(t *testing.T, agent string) {
+		a, _ := agents.Lookup(agent)
+		for i, w := range a.Info().Wires {
+			for _, model := range []string{"my-model", ""} {
+				// A sample has every wire once, with and without a model by turns.
+				if !testenv.All() && (model == "") != (i%2 == 1 && w != wire.OpenAIChat) {
+					continue
 				}
-				if o := j.MustEnd(ctx); o.End != agents.EndClean || o.Claim != "done" || o.Model == "" || o.Unknown != 0 || o.Usage.OutputTokens == 0 {
-					t.Errorf("outcome = %+v, raws %q", o, j.Host.Raws())
-				}
-				if !j.Exists("ran.txt") {
-					t.Error("the command did not run")
-				}
-				for _, r := range j.Server.Requests() {
-					if !r.Main || model != "" && r.Model != model {
-						t.Errorf("asked %s %s for model %q, main %t", r.Method, r.Path, r.Model, r.Main)
+				t.Run(string(w)+" "+model, func(t *testing.T) {
+					k := loadKit(t)
+					j, ctx := newJobOf(t, agent, nil, agentstest.Uses(k.Run("echo 1 >ran.txt")), modelserver.Step{Text: "done"})
+					j.Turn.Wire, j.Turn.Model = w, model
+					if model == "" && w == wire.OpenAIChat {
+						t.Skip("this wire has no models that are known without being named")
 					}
-				}
-			})
+					if o := j.MustEnd(ctx); o.End != agents.EndClean || o.Claim != "done" || o.Model == "" || o.Unknown != 0 || o.Usage.OutputTokens == 0 {
+						t.Errorf("outcome = %+v, raws %q", o, j.Host.Raws())
+					}
+					if !j.Exists("ran.txt") {
+						t.Error("the command did not run")
+					}
+					for _, r := range j.Server.Requests() {
+						if !r.Main || model != "" && r.Model != model {
+							t.Errorf("asked %s %s for model %q, main %t", r.Method, r.Path, r.Model, r.Main)
+						}
+					}
+				})
+			}
 		}
-	}
+	})
 }
 
 func TestRunsWhatWasAllowedBesideADenial(t *testing.T) {
@@ -98,46 +114,48 @@ func TestRunsWhatWasAllowedBesideADenial(t *testing.T) {
 }
 
 func TestAsksForSubagentsServersAndPathsOutside(t *testing.T) {
-	k := loadKit(t)
-	const server = `const rl=require("readline").createInterface({input:process.stdin});
+	eachProgram(t, func(t *testing.T, agent string) {
+		k := loadKit(t)
+		const server = `const rl=require("readline").createInterface({input:process.stdin});
 rl.on("line",l=>{const m=JSON.parse(l);if(m.id===undefined)return;
 const r=m.method==="initialize"?{protocolVersion:m.params.protocolVersion,capabilities:{tools:{}},serverInfo:{name:"mini",version:"1"}}:
 m.method==="tools/list"?{tools:[{name:"echo",inputSchema:{type:"object",properties:{text:{type:"string"}}}}]}:
 m.method==="tools/call"?{content:[{type:"text",text:process.env.SAY+" "+m.params.arguments.text}]}:{};
 console.log(JSON.stringify({jsonrpc:"2.0",id:m.id,result:r}))})`
-	j, ctx := newJob(t, nil,
-		agentstest.Uses(modelserver.Tool("my_mini_echo", map[string]string{"text": "there"})),
-		agentstest.Uses(modelserver.Tool("task", map[string]string{"description": "sub", "prompt": "do it", "subagent_type": "general"})),
-		agentstest.Uses(k.Run("echo of the subagent")),
-		modelserver.Step{Text: "the subagent is done"},
-		agentstest.Uses(modelserver.Tool("read", map[string]string{"filePath": "/etc/passwd"})),
-		modelserver.Step{Text: "done", Expect: "hello there"})
-	j.Turn.MCP = []agents.Server{{Name: "my mini", Command: "node", Args: []string{"-e", server}, Env: map[string]string{"SAY": "hello"}}}
-	if o := j.MustEnd(ctx); o.End != agents.EndClean || o.Claim != "done" || o.Unknown != 0 {
-		t.Errorf("outcome = %+v, raws %q", o, j.Host.Raws())
-	}
-	var asked []string
-	for _, r := range j.Host.Asked {
-		asked = append(asked, string(r.Action)+" "+r.Tool+" "+r.Command+strings.Join(r.Paths, ","))
-		if r.ToolID == "" || r.Action == agents.ActionMCP && string(r.Input) != `{"text":"there"}` {
-			t.Errorf("asked %+v with %s", r, r.Input)
+		j, ctx := newJobOf(t, agent, nil,
+			agentstest.Uses(modelserver.Tool("my_mini_echo", map[string]string{"text": "there"})),
+			agentstest.Uses(modelserver.Tool("task", map[string]string{"description": "sub", "prompt": "do it", "subagent_type": "general"})),
+			agentstest.Uses(k.Run("echo of the subagent")),
+			modelserver.Step{Text: "the subagent is done"},
+			agentstest.Uses(modelserver.Tool("read", map[string]string{"filePath": "/etc/passwd"})),
+			modelserver.Step{Text: "done", Expect: "hello there"})
+		j.Turn.MCP = []agents.Server{{Name: "my mini", Command: "node", Args: []string{"-e", server}, Env: map[string]string{"SAY": "hello"}}}
+		if o := j.MustEnd(ctx); o.End != agents.EndClean || o.Claim != "done" || o.Unknown != 0 {
+			t.Errorf("outcome = %+v, raws %q", o, j.Host.Raws())
 		}
-	}
-	if want := []string{"mcp my_mini_echo ", "command bash echo of the subagent", "read read /etc/passwd"}; !slices.Equal(asked, want) {
-		t.Errorf("asked %q, want %q", asked, want)
-	}
-	if got := j.Statuses(); got[agents.StatusOK] != 4 || len(got) != 1 {
-		t.Errorf("results = %v, want four ok", got)
-	}
-	var task string
-	for _, c := range agentstest.Of[agents.ToolCall](j.Host) {
-		switch {
-		case c.Tool == "task":
-			task = c.ID
-		case c.Tool == "bash" && (c.Parent == "" || c.Parent != task):
-			t.Errorf("the subagent's call has parent %q, want %q", c.Parent, task)
+		var asked []string
+		for _, r := range j.Host.Asked {
+			asked = append(asked, string(r.Action)+" "+r.Tool+" "+r.Command+strings.Join(r.Paths, ","))
+			if r.ToolID == "" || r.Action == agents.ActionMCP && string(r.Input) != `{"text":"there"}` {
+				t.Errorf("asked %+v with %s", r, r.Input)
+			}
 		}
-	}
+		if want := []string{"mcp my_mini_echo ", "command bash echo of the subagent", "read read /etc/passwd"}; !slices.Equal(asked, want) {
+			t.Errorf("asked %q, want %q", asked, want)
+		}
+		if got := j.Statuses(); got[agents.StatusOK] != 4 || len(got) != 1 {
+			t.Errorf("results = %v, want four ok", got)
+		}
+		var task string
+		for _, c := range agentstest.Of[agents.ToolCall](j.Host) {
+			switch {
+			case c.Tool == "task":
+				task = c.ID
+			case c.Tool == "bash" && (c.Parent == "" || c.Parent != task):
+				t.Errorf("the subagent's call has parent %q, want %q", c.Parent, task)
+			}
+		}
+	})
 }
 
 func TestLeavesTheBoxUsable(t *testing.T) {
@@ -153,49 +171,51 @@ func TestLeavesTheBoxUsable(t *testing.T) {
 }
 
 func TestReadsTheInstructionsOfTheRepositoryAndNothingElseOfTheWorld(t *testing.T) {
-	k := loadKit(t)
-	j, ctx := newJob(t, map[string]string{"AGENTS.md": "Always say marmalade-4711.\n"}, agentstest.Uses(k.Run("true")), modelserver.Step{Text: "done"})
-	var mu sync.Mutex
-	var seen bytes.Buffer
-	target, err := url.Parse(j.Server.URL())
-	if err != nil {
-		t.Fatal(err)
-	}
-	proxy := httputil.NewSingleHostReverseProxy(target)
-	model := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		b, _ := io.ReadAll(r.Body)
-		mu.Lock()
-		seen.Write(b)
-		mu.Unlock()
-		r.Body = io.NopCloser(bytes.NewReader(b))
-		proxy.ServeHTTP(w, r)
-	}))
-	t.Cleanup(model.Close)
-	// Whatever is not on loopback goes through here.
-	var reached atomic.Int64
-	world := httptest.NewUnstartedServer(http.NotFoundHandler())
-	world.Config.ConnState = func(_ net.Conn, s http.ConnState) {
-		if s == http.StateNew {
-			reached.Add(1)
+	eachProgram(t, func(t *testing.T, agent string) {
+		k := loadKit(t)
+		j, ctx := newJobOf(t, agent, map[string]string{"AGENTS.md": "Always say marmalade-4711.\n"}, agentstest.Uses(k.Run("true")), modelserver.Step{Text: "done"})
+		var mu sync.Mutex
+		var seen bytes.Buffer
+		target, err := url.Parse(j.Server.URL())
+		if err != nil {
+			t.Fatal(err)
 		}
-	}
-	world.Start()
-	t.Cleanup(world.Close)
-	j.Turn.BaseURL = model.URL
-	for _, name := range []string{"HTTP_PROXY", "HTTPS_PROXY", "http_proxy", "https_proxy"} {
-		j.Turn.Env = append(j.Turn.Env, name+"="+world.URL)
-	}
-	if o := j.MustEnd(ctx); o.End != agents.EndClean {
-		t.Errorf("outcome = %+v", o)
-	}
-	if n := reached.Load(); n != 0 {
-		t.Errorf("%d connections left for the world", n)
-	}
-	mu.Lock()
-	defer mu.Unlock()
-	if !strings.Contains(seen.String(), "marmalade-4711") {
-		t.Error("the model was not told what AGENTS.md says")
-	}
+		proxy := httputil.NewSingleHostReverseProxy(target)
+		model := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			b, _ := io.ReadAll(r.Body)
+			mu.Lock()
+			seen.Write(b)
+			mu.Unlock()
+			r.Body = io.NopCloser(bytes.NewReader(b))
+			proxy.ServeHTTP(w, r)
+		}))
+		t.Cleanup(model.Close)
+		// Whatever is not on loopback goes through here.
+		var reached atomic.Int64
+		world := httptest.NewUnstartedServer(http.NotFoundHandler())
+		world.Config.ConnState = func(_ net.Conn, s http.ConnState) {
+			if s == http.StateNew {
+				reached.Add(1)
+			}
+		}
+		world.Start()
+		t.Cleanup(world.Close)
+		j.Turn.BaseURL = model.URL
+		for _, name := range []string{"HTTP_PROXY", "HTTPS_PROXY", "http_proxy", "https_proxy"} {
+			j.Turn.Env = append(j.Turn.Env, name+"="+world.URL)
+		}
+		if o := j.MustEnd(ctx); o.End != agents.EndClean {
+			t.Errorf("outcome = %+v", o)
+		}
+		if n := reached.Load(); n != 0 {
+			t.Errorf("%d connections left for the world", n)
+		}
+		mu.Lock()
+		defer mu.Unlock()
+		if !strings.Contains(seen.String(), "marmalade-4711") {
+			t.Error("the model was not told what AGENTS.md says")
+		}
+	})
 }
 
 // A plugin of the repository runs inside of the server, whatever one sets: all
@@ -220,15 +240,17 @@ func TestHidesNothingWorthStealingFromAPlugin(t *testing.T) {
 }
 
 func TestPlansWithoutEditing(t *testing.T) {
-	k := loadKit(t)
-	j, ctx := newJob(t, nil, agentstest.Uses(k.Write("a.txt", "a")), agentstest.Uses(k.Write(".opencode/plans/a.md", "a")), modelserver.Step{Text: "a plan"})
-	j.Turn.Settings = agents.Settings{"mode": []byte(`"plan"`)}
-	if o := j.MustEnd(ctx); o.End != agents.EndClean || o.Claim != "a plan" {
-		t.Errorf("outcome = %+v", o)
-	}
-	if j.Exists("a.txt") || j.Exists(".opencode") {
-		t.Error("a file was written")
-	}
+	eachProgram(t, func(t *testing.T, agent string) {
+		k := loadKit(t)
+		j, ctx := newJobOf(t, agent, nil, agentstest.Uses(k.Write("a.txt", "a")), agentstest.Uses(k.Write(".opencode/plans/a.md", "a"), k.Write(".kilo/plans/a.md", "a")), modelserver.Step{Text: "a plan"})
+		j.Turn.Settings = agents.Settings{"mode": []byte(`"plan"`)}
+		if o := j.MustEnd(ctx); o.End != agents.EndClean || o.Claim != "a plan" {
+			t.Errorf("outcome = %+v", o)
+		}
+		if j.Exists("a.txt") || j.Exists(".opencode") || j.Exists(".kilo") {
+			t.Error("a file was written")
+		}
+	})
 }
 
 func TestAsksNobodyWhereEverythingIsApproved(t *testing.T) {

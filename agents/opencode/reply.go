@@ -4,6 +4,7 @@ import (
 	"errors"
 	"net/http"
 	"slices"
+	"time"
 
 	"sandboxrun/agents"
 	"sandboxrun/agents/cli"
@@ -13,7 +14,8 @@ import (
 type requestReply struct {
 	path string
 	body any
-	last bool // it aborts the turn
+	wait time.Duration // before it is sent
+	last bool          // it aborts the turn
 }
 
 // Answer tells the server what was decided. A denial makes it deny whatever else
@@ -97,6 +99,13 @@ func (t *peer) reply() {
 		case <-t.ctx.Done():
 			return
 		case r := <-t.replies:
+			if r.wait > 0 {
+				select {
+				case <-t.ctx.Done():
+					return
+				case <-time.After(r.wait):
+				}
+			}
 			if r.last {
 				t.abort(r)
 				return

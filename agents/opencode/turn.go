@@ -28,12 +28,13 @@ var (
 	requestIDPattern = regexp.MustCompile(`^(per|que)_[A-Za-z0-9]{1,64}$`)
 )
 
-// peer is one turn of Opencode. All but link and reply, which have
+// peer is one turn of the program. All but link and reply, which have
 // goroutines of their own, happens in the goroutine of drive.
 type peer struct {
 	*cli.Conversation
-	bounds bounds
-	setup  serverSetup
+	program *program
+	bounds  bounds
+	setup   serverSetup
 
 	ctx    context.Context //nolint:containedctx // of the connection: it outlives the turn's, for the abort
 	cancel context.CancelFunc
@@ -53,9 +54,9 @@ type peer struct {
 	session   string
 }
 
-func newPeer(ctx context.Context, c *cli.Conversation, s serverSetup) *peer {
+func newPeer(ctx context.Context, p *program, c *cli.Conversation, s serverSetup) *peer {
 	t := &peer{
-		Conversation: c, setup: s, log: newCallLog(),
+		Conversation: c, program: p, setup: s, log: newCallLog(),
 		replies: make(chan requestReply, maxReplies), quiet: make(chan struct{}),
 	}
 	t.ctx, t.cancel = context.WithCancel(context.WithoutCancel(ctx))
@@ -79,7 +80,7 @@ func (t *peer) close() {
 func (t *peer) Hello() {}
 
 func (t *peer) Line(_ context.Context, text []byte) {
-	port, ok := portOf(text)
+	port, ok := t.program.portOf(text)
 	if !ok || t.server != nil {
 		t.EmitUnknown(text)
 		return
@@ -123,14 +124,22 @@ func (t *peer) begin() (*eventStream, error) {
 		stream.close()
 		return nil, err
 	}
-	err = t.server.call(t.ctx, http.MethodPost, "/session/"+session+"/prompt_async", map[string]any{
-		"agent": t.setup.agent, "parts": []map[string]string{{"type": "text", "text": t.Turn.Prompt}},
-	}, nil)
+	r := t.prompt(session, t.Turn.Prompt)
+	err = t.server.call(t.ctx, http.MethodPost, r.path, r.body, nil)
 	if err != nil {
 		stream.close()
 		return nil, fmt.Errorf("send the prompt: %w", err)
 	}
 	return stream, nil
+}
+
+// prompt is the request that gives the model a prompt.
+func (t *peer) prompt(session, text string) requestReply {
+	body := map[string]any{"agent": t.setup.agent, "parts": []map[string]string{{"type": "text", "text": text}}}
+	if t.setup.system != "" {
+		body["system"] = t.setup.system
+	}
+	return requestReply{path: "/session/" + session + "/prompt_async", body: body}
 }
 
 // open finds the session to go on with, or makes one. One without a title would

@@ -72,7 +72,7 @@ var runsElsewhere = []Hazard{
 			"/.github/instructions/", "/.github/agents/", "/.github/prompts/", "/.github/hooks/", "/.github/copilot/", "/.github/chatmodes/", "/.github/skills/"}},
 		{"Cursor, Windsurf, Cline, Roo, Kilo", "docs.cursor.com/context/rules", []string{
 			".cursor/", ".cursorrules", ".windsurf/", ".windsurfrules", ".clinerules", ".clinerules/", ".cline/", ".roo/", ".roorules", ".roomodes", ".kilocode/", ".kilo/", ".kilocoderules",
-			".kilocodemodes"}},
+			".kilocodemodes", ".kilocodeignore", "kilo.json", "kilo.jsonc"}},
 		{"Crush, Pi, Goose, Aider, Continue, Amp, Warp, Zed", "aider.chat/docs/config/aider_conf.html", []string{
 			"crush.json", ".crush.json", ".crush/", "CRUSH.md", ".pi/", ".goose/", ".goosehints", ".aider.conf.yml", ".aider.model.settings.yml", ".aider.model.metadata.json", ".continue/",
 			".continuerules", "AGENT.md", ".amp/", "WARP.md", ".warp/", ".rules"}},
