@@ -121,13 +121,17 @@ var settings = map[string]any{
 	"enableInstallTelemetry": false,
 }
 
+// maxServed bounds the result of an MCP server's tool, in characters: well below
+// cli.MaxLine, as the CLI repeats it in several frames and escapes it.
+const maxServed = 256 << 10
+
 // guardOf is the guard of a turn.
 func guardOf(t agents.Turn) ([]byte, error) {
 	servers := map[string]agents.Server{}
 	for _, s := range t.MCP {
 		servers[s.Name] = s
 	}
-	setup, err := json.Marshal(map[string]any{"servers": servers, "wait": cli.ServerLimit.Milliseconds(), "sdk": clientDir})
+	setup, err := json.Marshal(map[string]any{"servers": servers, "wait": cli.ServerLimit.Milliseconds(), "most": maxServed, "sdk": clientDir})
 	if err != nil {
 		return nil, fmt.Errorf("configure pi: %w", err)
 	}

@@ -1,6 +1,6 @@
 // What this program adds to Pi, which asks nobody for permission, has no question for its user and starts no MCP servers: a
 // gate before every tool that does more than look, the tool ask_user, and the servers of the task. A line above this one holds
-// the constant `setup` of the turn: its servers and for how long they are waited for.
+// the constant `setup` of the turn: its servers, for how long they are waited for, and how much one of their results may hold.
 import { VERSION } from "@earendil-works/pi-coding-agent";
 
 // What only looks is not asked for; ask_user asks by itself.
@@ -113,10 +113,25 @@ function register(pi, client, server, tool) {
     name, label: name, description: tool.description ?? "", promptSnippet: (tool.description ?? "").split("\n")[0].slice(0, 200), parameters: tool.inputSchema,
     async execute(_id, params, signal) {
       const result = await client.callTool({ name: tool.name, arguments: params }, undefined, { signal, timeout: 600_000 });
-      const content = (result.content ?? []).map((c) => c.type === "text" ? { type: "text", text: c.text }
-        : c.type === "image" ? { type: "image", data: c.data, mimeType: c.mimeType } : { type: "text", text: JSON.stringify(c) });
+      let room = setup.most, pictures = 8 * setup.most; // no character of a picture is escaped
+      const content = [];
+      for (const c of result.content ?? []) {
+        if (c.type === "image" && c.data.length <= pictures) {
+          content.push({ type: "image", data: c.data, mimeType: c.mimeType });
+          pictures -= c.data.length;
+          continue;
+        }
+        const text = c.type === "text" ? c.text : c.type === "image" ? `[an image of ${c.data.length} bytes is left out]` : JSON.stringify(c);
+        content.push({ type: "text", text: cut(text, room) });
+        room = Math.max(0, room - text.length);
+      }
       if (result.isError) throw new Error(content.map((c) => c.text ?? "").join("\n") || "the tool failed");
       return { content, details: {} };
     },
   });
+}
+
+// cut bounds what a server says: a frame that is too long is lost, and the call with it.
+function cut(text, room) {
+  return text.length <= room ? text : `${text.slice(0, room)}\n[${text.length - room} characters are left out]`;
 }
