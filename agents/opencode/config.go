@@ -6,14 +6,13 @@ import (
 	"fmt"
 	"strings"
 
+	"errors"
+
 	"sandboxrun/agents"
 	"sandboxrun/agents/cli"
 	"sandboxrun/internal/wire"
 	"sandboxrun/sandbox"
 )
-
-// modePlan is the mode of a profile in which nothing is edited.
-const modePlan = "plan"
 
 // serverSetup is what a server is started with.
 type serverSetup struct {
@@ -122,3 +121,6 @@ func mcpServers(servers []agents.Server) map[string]any {
 	}
 	return all
 }
+
+// errNoDial says that there is no way to the server in the box.
+var errNoDial = errors.New("nothing connects to the box's loopback, where the agent serves")

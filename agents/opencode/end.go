@@ -19,20 +19,6 @@ const (
 	longWait   = 5 * time.Second
 )
 
-// ending collects how a turn ends.
-type ending struct {
-	began  bool          // the session was busy with the prompt
-	over   bool          // and is not any more
-	err    *sessionError // the last one, if the model did not speak afterwards
-	lost   error         // of the connection
-	finish string        // how the last message of the model ended
-	words  string        // of that message
-	from   string        // its id
-	total  agents.Usage
-	clock  boxClock
-	breaks int // of the connection to the provider
-}
-
 // sessionError is an error of a session.
 type sessionError struct {
 	Name string `json:"name"`
@@ -41,26 +27,6 @@ type sessionError struct {
 		Status    int    `json:"statusCode"`
 		Retryable bool   `json:"isRetryable"`
 	} `json:"data"`
-}
-
-// speaks notes that the model begins another message.
-func (e *ending) speaks() { e.err, e.finish = nil, "" }
-
-// said collects the text of one message.
-func (e *ending) said(message, text string) {
-	if e.from != message {
-		e.from, e.words = message, ""
-	}
-	e.words = cli.Head(e.words+text, cli.MaxWords)
-}
-
-func (e *ending) usage(p messagePart) {
-	e.total.InputTokens += p.Tokens.Input
-	e.total.OutputTokens += p.Tokens.Output + p.Tokens.Reasoning
-	e.total.CacheReadTokens += p.Tokens.Cache.Read
-	e.total.CacheWriteTokens += p.Tokens.Cache.Write
-	e.total.Turns++
-	e.total.CostUSD += p.Cost
 }
 
 // status handles the state of a session, retries of requests included.

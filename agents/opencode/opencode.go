@@ -48,26 +48,8 @@ type agent struct {
 	bounds  bounds
 }
 
-// bounds are the waits of a turn that end by the clock.
-type bounds struct {
-	// call is how long a request may wait for its call to be reported, and a denial
-	// for the calls next to it: long enough for a busy machine, since what was
-	// allowed is lost otherwise.
-	call time.Duration
-	// begin is how long a session with an error may stay without beginning.
-	begin time.Duration
-	// retry is how long a provider is left alone whose connection broke, for each
-	// time that one did.
-	retry time.Duration
-}
-
-var defaultBounds = bounds{call: 10 * time.Second, begin: cli.LingerGrace, retry: time.Second}
-
 // Info implements Agent.
 func (o agent) Info() agents.Info { return o.program.info }
-
-// errNoDial says that there is no way to the server in the box.
-var errNoDial = errors.New("nothing connects to the box's loopback, where the agent serves")
 
 // Run implements Agent. The server says nothing while a command of its own is
 // quiet; its heartbeat counts as a sign of life then, and only then.

@@ -7,38 +7,6 @@ import (
 	"sandboxrun/agents/cli"
 )
 
-// messagePart is a part of a message; the fields of all kinds of parts.
-type messagePart struct {
-	ID        string `json:"id"`
-	Type      string `json:"type"`
-	Message   string `json:"messageID"`
-	Session   string `json:"sessionID"`
-	Text      string `json:"text"`
-	Synthetic bool   `json:"synthetic"` // made by the CLI
-	Time      struct {
-		End int64 `json:"end"`
-	} `json:"time"`
-	// of a tool
-	Tool  string    `json:"tool"`
-	Call  string    `json:"callID"`
-	State toolState `json:"state"`
-	// of step-finish
-	Cost   float64     `json:"cost"`
-	Tokens *stepTokens `json:"tokens"`
-}
-
-// stepTokens counts one step. Input is without what came from the cache,
-// output without reasoning.
-type stepTokens struct {
-	Input     int64 `json:"input"`
-	Output    int64 `json:"output"`
-	Reasoning int64 `json:"reasoning"`
-	Cache     struct {
-		Read  int64 `json:"read"`
-		Write int64 `json:"write"`
-	} `json:"cache"`
-}
-
 // part handles one state of a part. Parts that stream are told again and again
 // until they have an end.
 func (t *peer) part(properties json.RawMessage) bool {

@@ -27,21 +27,6 @@ type permissionAsk struct {
 	Tool toolRef `json:"tool"`
 }
 
-// toolRef names the call a request is about.
-type toolRef struct {
-	Message string `json:"messageID"`
-	Call    string `json:"callID"`
-}
-
-func (r toolRef) key() string { return r.Message + "/" + r.Call }
-
-// waitingAsk is a request that came before its call.
-type waitingAsk struct {
-	id, call   string
-	properties []byte
-	put        func() bool
-}
-
 // await puts a request to the host once the call it is about is known: some
 // tools ask before the server tells what they were called with.
 func (t *peer) await(id string, tool toolRef, properties []byte, put func() bool) bool {
@@ -50,23 +35,6 @@ func (t *peer) await(id string, tool toolRef, properties []byte, put func() bool
 	}
 	t.waiting = append(t.waiting, waitingAsk{id, tool.key(), properties, put})
 	return true
-}
-
-// told puts the requests to the host that waited for a call, or all.
-func (t *peer) told(call string) {
-	var rest []waitingAsk
-	all := t.waiting
-	t.waiting = nil
-	for _, w := range all {
-		if call != "" && w.call != call {
-			rest = append(rest, w)
-			continue
-		}
-		if !w.put() {
-			t.EmitUnknown(w.properties)
-		}
-	}
-	t.waiting = append(t.waiting, rest...)
 }
 
 // permission asks the host. A request that cannot be answered stays without an answer, and the

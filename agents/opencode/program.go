@@ -5,6 +5,9 @@ import (
 	"sandboxrun/internal/wire"
 )
 
+// modePlan is the mode of a profile in which nothing is edited.
+const modePlan = "plan"
+
 // program is a CLI that this package drives: Opencode, or one made from it. What
 // they share is not here.
 type program struct {

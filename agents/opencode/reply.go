@@ -10,14 +10,6 @@ import (
 	"sandboxrun/agents/cli"
 )
 
-// requestReply answers a request.
-type requestReply struct {
-	path string
-	body any
-	wait time.Duration // before it is sent
-	last bool          // it aborts the turn
-}
-
 // Answer tells the server what was decided. A denial makes it deny whatever else
 // is asked in the session, so denials wait for the calls next to them.
 func (t *peer) Answer(q *cli.Asked, d agents.Decision) {
@@ -83,15 +75,6 @@ func answersOf(r agents.ApprovalRequest, d agents.Decision) [][]string {
 	return answers
 }
 
-// tell queues an answer. A server that takes none is given up.
-func (t *peer) tell(r requestReply) {
-	select {
-	case t.replies <- r:
-	default:
-		t.Stop(cli.StopReason{End: agents.EndFailed, Code: agents.CodeCrashed, Message: "the agent does not take answers"})
-	}
-}
-
 // reply sends answers, in their order: an approval must be there before a denial.
 func (t *peer) reply() {
 	for {
@@ -125,3 +108,28 @@ func (t *peer) unheard(err error) {
 		t.Stop(cli.StopReason{End: agents.EndFailed, Code: agents.CodeCrashed, Message: "the agent did not take an answer: " + err.Error()})
 	}
 }
+
+// told puts the requests to the host that waited for a call, or all.
+func (t *peer) told(call string) {
+	var rest []waitingAsk
+	all := t.waiting
+	t.waiting = nil
+	for _, w := range all {
+		if call != "" && w.call != call {
+			rest = append(rest, w)
+			continue
+		}
+		if !w.put() {
+			t.EmitUnknown(w.properties)
+		}
+	}
+	t.waiting = append(t.waiting, rest...)
+}
+
+// toolRef names the call a request is about.
+type toolRef struct {
+	Message string `json:"messageID"`
+	Call    string `json:"callID"`
+}
+
+func (r toolRef) key() string { return r.Message + "/" + r.Call }

@@ -5,76 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"regexp"
-	"sync"
-	"sync/atomic"
 	"time"
 
 	"sandboxrun/agents"
 	"sandboxrun/agents/cli"
 )
-
-const (
-	// maxReplies is how many answers may wait for the server to take them.
-	maxReplies = 2 * cli.MaxApprovals
-	// abortGrace is how long a stopped turn may take until the server is
-	// killed; it needs 0.1 s. stopGrace is longer.
-	abortGrace = 1500 * time.Millisecond
-)
-
-// Ids of the server that become part of a path.
-var (
-	sessionIDPattern = regexp.MustCompile(`^ses_[A-Za-z0-9]{1,64}$`)
-	requestIDPattern = regexp.MustCompile(`^(per|que)_[A-Za-z0-9]{1,64}$`)
-)
-
-// peer is one turn of the program. All but link and reply, which have
-// goroutines of their own, happens in the goroutine of drive.
-type peer struct {
-	*cli.Conversation
-	program *program
-	bounds  bounds
-	setup   serverSetup
-
-	ctx    context.Context //nolint:containedctx // of the connection: it outlives the turn's, for the abort
-	cancel context.CancelFunc
-	group  sync.WaitGroup
-	server *boxServer // nil until the port is known
-	log    callLog
-	end    ending
-	held   []*cli.Asked // denials that wait for other calls, see release
-	// waiting are requests that came before the call they are about.
-	waiting []waitingAsk
-
-	replies   chan requestReply
-	busyCalls atomic.Int32  // calls that run by themselves, which the server says nothing about
-	quiet     chan struct{} // closed by the session's end
-	version   string
-	model     string
-	session   string
-}
-
-func newPeer(ctx context.Context, p *program, c *cli.Conversation, s serverSetup) *peer {
-	t := &peer{
-		Conversation: c, program: p, setup: s, log: newCallLog(),
-		replies: make(chan requestReply, maxReplies), quiet: make(chan struct{}),
-	}
-	t.ctx, t.cancel = context.WithCancel(context.WithoutCancel(ctx))
-	if c.Turn.Resume {
-		t.session = c.Turn.SessionID
-	}
-	c.Peer = t
-	return t
-}
-
-// close ends the connections and waits for all that uses them.
-func (t *peer) close() {
-	t.cancel()
-	t.group.Wait()
-	if t.server != nil {
-		t.server.close()
-	}
-}
 
 // Hello has nothing to say yet: the server tells its port first.
 func (t *peer) Hello() {}
@@ -131,15 +66,6 @@ func (t *peer) begin() (*eventStream, error) {
 		return nil, fmt.Errorf("send the prompt: %w", err)
 	}
 	return stream, nil
-}
-
-// prompt is the request that gives the model a prompt.
-func (t *peer) prompt(session, text string) requestReply {
-	body := map[string]any{"agent": t.setup.agent, "parts": []map[string]string{{"type": "text", "text": text}}}
-	if t.setup.system != "" {
-		body["system"] = t.setup.system
-	}
-	return requestReply{path: "/session/" + session + "/prompt_async", body: body}
 }
 
 // open finds the session to go on with, or makes one. One without a title would
@@ -215,19 +141,6 @@ func (t *peer) Interrupt() {
 		return
 	}
 	t.tell(requestReply{path: "/session/" + t.session + "/abort", last: true})
-}
-
-// abort makes the last request of a stopped turn and waits for the session's end.
-func (t *peer) abort(r requestReply) {
-	ctx, cancel := context.WithTimeout(t.ctx, abortGrace)
-	defer cancel()
-	if t.server.call(ctx, http.MethodPost, r.path, nil, nil) == nil {
-		select {
-		case <-t.quiet:
-		case <-ctx.Done():
-		}
-	}
-	t.Post(t.Finish)
 }
 
 // Patience is short where an error came and nothing will follow, where a call
