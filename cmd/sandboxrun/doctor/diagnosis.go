@@ -1,5 +1,4 @@
-// Package doctor inspects this machine: each check says what works, what should
-// be known, and what a person can do.
+// Package doctor inspects this machine: each check reports what works, what to know, and what a person can do.
 package doctor
 
 import (
@@ -7,15 +6,15 @@ import (
 	"fmt"
 )
 
-// check is one thing doctor inspects. Checks that need the engine are left out
-// when it does not answer: one FAIL says so already.
+// check is one thing doctor inspects. Checks that need the engine are left out when it does not answer: one FAIL
+// reports that already.
 type check struct {
 	name   string
 	engine bool
 	run    func(context.Context, *Examination) Finding
 }
 
-// checks is everything doctor inspects, in the order it is reported.
+// checks are all checks of doctor, in the order of the report.
 var checks = []check{
 	{"program", false, checkProgram},
 	{"configuration", false, checkConfiguration},
@@ -63,7 +62,7 @@ func Diagnose(ctx context.Context, x *Examination) Diagnosis {
 	return d
 }
 
-// Add records how checks ended.
+// Add records the findings of checks.
 func (d *Diagnosis) Add(found ...Finding) {
 	for _, f := range found {
 		d.Checks = append(d.Checks, f)

@@ -15,7 +15,7 @@ import (
 	"sandboxrun/sandbox"
 )
 
-// fakeEngine is an engine that only answers questions.
+// fakeEngine is an engine that only answers requests for information.
 type fakeEngine struct {
 	info  sandbox.Info
 	err   error
@@ -39,7 +39,7 @@ func (f fakeEngine) Image(_ context.Context, ref string) (sandbox.ImageInfo, err
 
 func (f fakeEngine) Close() error { return nil }
 
-// goodInfo is an engine that leaves nothing to be desired.
+// goodInfo is the report of an engine without a problem.
 func goodInfo() sandbox.Info {
 	return sandbox.Info{
 		Name: "docker", Version: "29.1.0", APIVersion: "1.52", Endpoint: "unix:///dev/null", OS: "linux", Arch: "x86_64",
@@ -50,7 +50,7 @@ func goodInfo() sandbox.Info {
 	}
 }
 
-// levels runs doctor on a fake engine and returns what each check said.
+// levels runs doctor on a fake engine and returns the finding of each check.
 func levels(t *testing.T, eng fakeEngine) (map[string]Finding, bool) {
 	t.Helper()
 	state, err := state.Open(t.TempDir())
@@ -64,7 +64,7 @@ func levels(t *testing.T, eng fakeEngine) (map[string]Finding, bool) {
 	found := map[string]Finding{}
 	for _, f := range d.Checks {
 		if f.Message == "" {
-			t.Errorf("%s says nothing", f.Name)
+			t.Errorf("%s has no message", f.Name)
 		}
 		if f.Level == LevelFail && f.Hint == "" {
 			t.Errorf("%s fails without a hint", f.Name)
@@ -74,7 +74,7 @@ func levels(t *testing.T, eng fakeEngine) (map[string]Finding, bool) {
 	return found, d.OK
 }
 
-func TestDoctorTellsWhatIsWrongWithAnEngine(t *testing.T) {
+func TestDoctorReportsProblemsOfAnEngine(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct {
 		name, check string
@@ -86,7 +86,7 @@ func TestDoctorTellsWhatIsWrongWithAnEngine(t *testing.T) {
 		{"old runc", "engine components", func(i *sandbox.Info) { i.Components[0].Version = "1.1.5+ds1-1+deb12u1" }, LevelCaution, "CVE-2025-31133"},
 		{"distribution's runc", "engine components", func(i *sandbox.Info) { i.Components[0].Version = "1.1.5+ds1-1+deb12u1" }, LevelCaution, "distribution's package"},
 		{"old containerd", "engine components", func(i *sandbox.Info) { i.Components[1].Version = "1.6.20" }, LevelCaution, "CVE-2024-25621"},
-		{"silent engine", "engine components", func(i *sandbox.Info) { i.Components = nil }, LevelCaution, "does not say"},
+		{"silent engine", "engine components", func(i *sandbox.Info) { i.Components = nil }, LevelCaution, "does not report"},
 		{"limits", "cgroups", func(*sandbox.Info) {}, LevelPass, "cgroup v2"},
 		{"no pids limit", "cgroups", func(i *sandbox.Info) { i.PIDsLimit = false }, LevelFail, "pids"},
 		{"no swap accounting", "cgroups", func(i *sandbox.Info) { i.SwapLimit = false }, LevelCaution, "swap"},
@@ -102,7 +102,7 @@ func TestDoctorTellsWhatIsWrongWithAnEngine(t *testing.T) {
 		{"tier of a plain engine", "isolation tier", func(i *sandbox.Info) { i.Security = nil }, LevelCaution, "runc (runtime runc"},
 		{"foreign processor", "engine platform", func(i *sandbox.Info) { i.Arch = "s390x" }, LevelFail, "cannot run"},
 		{"remote engine", "engine socket", func(i *sandbox.Info) { i.Endpoint = "tcp://10.0.0.1:2375" }, LevelCaution, "tcp://"},
-		{"open socket", "engine socket", func(*sandbox.Info) {}, LevelCaution, "/dev/null"}, // writable by everybody
+		{"open socket", "engine socket", func(*sandbox.Info) {}, LevelCaution, "/dev/null"}, // writable by all users
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
@@ -127,7 +127,7 @@ func TestDoctorFailsBelowTheRequiredTier(t *testing.T) {
 	}
 }
 
-func TestDoctorLooksAtTheAgentsOfTheImage(t *testing.T) {
+func TestDoctorInspectsTheAgentsOfTheImage(t *testing.T) {
 	t.Parallel()
 	found, ok := levels(t, fakeEngine{info: goodInfo()})
 	if f := found["agent image"]; f.Level != LevelFail || ok {
@@ -148,7 +148,7 @@ func TestDoctorLooksAtTheAgentsOfTheImage(t *testing.T) {
 	}
 }
 
-func TestDoctorLeavesOutWhatNeedsAnEngineThatDoesNotAnswer(t *testing.T) {
+func TestDoctorSkipsEngineChecksWithoutAnEngine(t *testing.T) {
 	t.Parallel()
 	found, ok := levels(t, fakeEngine{err: &sandbox.UnavailableError{Op: "connect", Hint: "start it", Err: fs.ErrNotExist}})
 	if f := found["engine"]; f.Level != LevelFail || f.Hint != "start it" || ok {
@@ -169,7 +169,7 @@ func TestDoctorNeverPrintsAKey(t *testing.T) {
 	}
 }
 
-func TestDoctorSaysWhyThereIsNoState(t *testing.T) {
+func TestDoctorReportsAnUnusableState(t *testing.T) {
 	t.Parallel()
 	f := checkState(t.Context(), &Examination{StateErr: errors.New("belongs to another user")})
 	if f.Level != LevelFail || !strings.Contains(f.Message, "another user") {
@@ -177,7 +177,7 @@ func TestDoctorSaysWhyThereIsNoState(t *testing.T) {
 	}
 }
 
-func TestDoctorSaysWhichSettingsAreNotUsed(t *testing.T) {
+func TestDoctorReportsUnusedSettings(t *testing.T) {
 	t.Parallel()
 	x := &Examination{Config: config.Default()}
 	if f := checkConfiguration(t.Context(), x); f.Level != LevelPass {

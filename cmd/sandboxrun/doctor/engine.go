@@ -22,7 +22,7 @@ func checkEngine(ctx context.Context, x *Examination) Finding {
 	return Pass("%s %s at %s", x.info.Name, x.info.Version, x.info.Endpoint)
 }
 
-// engineHint is what the error itself says can be done, or otherwise.
+// engineHint returns the hint of the error itself, or else otherwise.
 func engineHint(err error, otherwise string) string {
 	if gone, ok := errors.AsType[*sandbox.UnavailableError](err); ok && gone.Hint != "" {
 		return gone.Hint
@@ -30,7 +30,7 @@ func engineHint(err error, otherwise string) string {
 	return otherwise
 }
 
-// checkAPI only tells: an engine that is too old does not answer as one.
+// checkAPI only reports: an engine that is too old fails earlier.
 func checkAPI(_ context.Context, x *Examination) Finding {
 	return Pass("API %s, at least %s is needed", x.info.APIVersion, docker.MinAPIVersion)
 }
@@ -51,14 +51,14 @@ func checkPlatform(_ context.Context, x *Examination) Finding {
 func checkSocket(_ context.Context, x *Examination) Finding {
 	path, ok := strings.CutPrefix(x.info.Endpoint, "unix://")
 	if !ok {
-		return Caution("prefer a socket on this machine", "%s is not a local socket: whoever can reach it controls that machine", x.info.Endpoint)
+		return Caution("prefer a socket on this machine", "%s is not a local socket: every client that can reach it controls that machine", x.info.Endpoint)
 	}
 	st, err := os.Stat(path)
 	if err != nil {
 		return Caution("", "%s: %v", path, err)
 	}
 	if st.Mode().Perm()&0o002 != 0 {
-		return Caution("chmod o-rw "+path, "%s may be used by every user of this machine, which makes each of them root", path)
+		return Caution("chmod o-rw "+path, "every user of this machine may use %s, which makes each of them root", path)
 	}
 	return Pass("%s, mode %04o", path, st.Mode().Perm())
 }
@@ -92,11 +92,11 @@ func checkComponents(_ context.Context, x *Examination) Finding {
 	}
 	switch {
 	case len(have) == 0:
-		return Caution("", "the engine does not say which runc and containerd it uses")
+		return Caution("", "the engine does not report which runc and containerd it uses")
 	case len(known) > 0:
 		return Caution("update them, or run tasks with --runtime runsc", "%s", strings.Join(append(known, fixed...), "; "))
 	}
-	return Pass("%s; no known holes among those doctor looks for", strings.Join(have, ", "))
+	return Pass("%s; none of the known vulnerabilities that doctor checks for", strings.Join(have, ", "))
 }
 
 func checkCgroups(_ context.Context, x *Examination) Finding {
@@ -133,7 +133,7 @@ func checkUserNamespaces(_ context.Context, x *Examination) Finding {
 	case err != nil:
 		return Fail(engineHint(err, "use another engine"), "no run can work here: %v", err)
 	case owner != user:
-		return Pass("userns-remap: root in a box is user %d of this machine, who is nobody", x.info.RemappedRoot.UID)
+		return Pass("userns-remap: root in a box is user %d of this machine, without rights there", x.info.RemappedRoot.UID)
 	}
 	return Caution("the engine's userns-remap adds a layer",
 		"off: numeric users of boxes are the same numbers on this machine (boxes never run as 0)")
@@ -150,14 +150,14 @@ func checkSecurityModules(_ context.Context, x *Examination) Finding {
 
 func checkRuntimes(_ context.Context, x *Examination) Finding {
 	if slices.Contains(x.info.Runtimes, "runsc") {
-		return Pass("runsc (gVisor) is there: --runtime runsc; the default is %s", x.info.DefaultRun)
+		return Pass("runsc (gVisor) is installed: --runtime runsc; the default is %s", x.info.DefaultRun)
 	}
 	return Caution("install gVisor's runsc and register it with the engine to use --runtime runsc",
 		"only %s: boxes share this machine's kernel", strings.Join(x.info.Runtimes, ", "))
 }
 
-// checkStorage tells who bounds what boxes write: the engine does not have to,
-// as their roots are read-only.
+// checkStorage reports how the writes of boxes are bounded: the engine need not bound them, because their roots are
+// read-only.
 func checkStorage(_ context.Context, x *Examination) Finding {
 	engine := fmt.Sprintf("%s in %s; roots are read-only", x.info.StorageDriver, x.info.RootDir)
 	if err := tryQuota(x.State.Dir()); err != nil {
@@ -166,7 +166,7 @@ func checkStorage(_ context.Context, x *Examination) Finding {
 	return Pass("%s, the growth of trees is measured and bounded by project quotas", engine)
 }
 
-// tryQuota says why the file system of a directory bounds no trees.
+// tryQuota returns why the file system of a directory cannot bound trees.
 func tryQuota(dir string) (err error) {
 	trial, err := os.MkdirTemp(dir, "quota-")
 	if err != nil {
@@ -176,7 +176,7 @@ func tryQuota(dir string) (err error) {
 	return quota.Begin(trial)
 }
 
-// checkRestarts only tells: a run whose engine goes away ends either way.
+// checkRestarts only reports: a run whose engine goes away ends either way.
 func checkRestarts(_ context.Context, x *Examination) Finding {
 	if x.info.LiveRestore {
 		return Pass("live restore is on: boxes outlive a restart of the engine, and the next start or \"sandboxrun reap\" removes them")
@@ -187,8 +187,7 @@ func checkRestarts(_ context.Context, x *Examination) Finding {
 // has reports whether the engine names a security option.
 func (x *Examination) has(option string) bool { return slices.Contains(x.info.Security, option) }
 
-// checkTier says what boxes get where nobody names another runtime, and fails
-// where that is less than demanded.
+// checkTier reports the tier of boxes without another runtime, and fails where it is below the required one.
 func checkTier(_ context.Context, x *Examination) Finding {
 	have, why := x.info.Tier(x.Config.Box.Runtime)
 	switch {
@@ -197,7 +196,7 @@ func checkTier(_ context.Context, x *Examination) Finding {
 			"%s (%s), and %s is required: every run is refused", have, why, x.Config.Box.RequireTier)
 	case have == sandbox.TierRunc:
 		return Caution("install gVisor and set box.runtime to runsc, or turn on userns-remap in the engine",
-			"%s (%s): one hole in the kernel or in the runtime is enough to leave a box", have, why)
+			"%s (%s): one vulnerability in the kernel or the runtime is enough to leave a box", have, why)
 	}
 	return Pass("%s (%s)", have, why)
 }

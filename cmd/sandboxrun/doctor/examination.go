@@ -10,8 +10,8 @@ import (
 	"sandboxrun/sandbox"
 )
 
-// Examination is what the checks inspect. An error of a part is reported by the
-// check of that part; checks that need the part are then not made.
+// Examination is the object of the checks. The check of a part reports its error; checks that need the part are then
+// skipped.
 type Examination struct {
 	Version   string // of this program
 	Getenv    func(string) string
@@ -28,15 +28,14 @@ type Examination struct {
 	err   error
 }
 
-// Engine is what the checks need of an engine.
+// Engine is the part of an engine that the checks use.
 type Engine interface {
 	sandbox.Engine
 	Image(ctx context.Context, ref string) (sandbox.ImageInfo, error)
 	Close() error
 }
 
-// EngineErr asks the engine about itself, the first time, and returns why it
-// did not answer.
+// EngineErr requests the engine's information, the first time, and returns why it did not answer.
 func (x *Examination) EngineErr(ctx context.Context) error {
 	if x.asked {
 		return x.err
@@ -64,7 +63,7 @@ func (x *Examination) Close() {
 // checkBound is how long one check of doctor may take.
 const checkBound = 60 * time.Second
 
-// Level is how a check ended.
+// Level is the outcome of a check.
 type Level string
 
 // The levels.
@@ -74,8 +73,7 @@ const (
 	LevelFail    Level = "FAIL"    // tasks cannot run
 )
 
-// Finding is the answer of one check. Hint says what a person can do, "" for
-// nothing.
+// Finding is the outcome of one check. Hint says what a person can do, "" for nothing.
 type Finding struct {
 	Name    string `json:"name"`
 	Level   Level  `json:"level"`

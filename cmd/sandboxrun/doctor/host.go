@@ -16,7 +16,7 @@ import (
 	"sandboxrun/sandbox"
 )
 
-// What the disk of the state directory should have free.
+// Free space that the disk of the state directory should have.
 const (
 	fewBytes  = 5 << 30 // a few large repositories and their bases
 	fewInodes = 100_000
@@ -37,7 +37,7 @@ func checkConfiguration(_ context.Context, x *Examination) Finding {
 	}
 	if s := config.Default().Serve; x.Config.Serve.MaxParallel != s.MaxParallel || len(x.Config.Serve.RepoRoots) > 0 {
 		return Caution("remove serve from the configuration, or leave it for a later version",
-			"agent %s, image %s; serve is set, and this version has no server that would use it", x.Config.DefaultAgent, x.Config.Box.Image)
+			"agent %s, image %s; serve is set, and this version has no server", x.Config.DefaultAgent, x.Config.Box.Image)
 	}
 	return Pass("agent %s, image %s", x.Config.DefaultAgent, x.Config.Box.Image)
 }
@@ -66,7 +66,7 @@ func checkState(_ context.Context, x *Examination) Finding {
 
 func checkDisk(_ context.Context, x *Examination) Finding {
 	if x.StateErr != nil {
-		return Caution("", "not looked at: no state directory")
+		return Caution("", "not checked: no state directory")
 	}
 	var st unix.Statfs_t
 	if err := unix.Statfs(x.State.Dir(), &st); err != nil {
@@ -74,7 +74,7 @@ func checkDisk(_ context.Context, x *Examination) Finding {
 	}
 	free, inodes := st.Bavail*uint64(st.Bsize), st.Ffree
 	text := fmt.Sprintf("%.1f GB and %d inodes free below the state directory", float64(free)/1e9, inodes)
-	if st.Files == 0 { // file systems that make inodes as they need them
+	if st.Files == 0 { // file systems that create inodes on demand
 		text, inodes = fmt.Sprintf("%.1f GB free below the state directory", float64(free)/1e9), fewInodes
 	}
 	switch {
@@ -88,7 +88,7 @@ func checkDisk(_ context.Context, x *Examination) Finding {
 
 func checkCrashed(_ context.Context, x *Examination) Finding {
 	if x.StateErr != nil {
-		return Caution("", "not looked at: no state directory")
+		return Caution("", "not checked: no state directory")
 	}
 	crashed, err := x.State.HasCrashed()
 	switch {
@@ -102,7 +102,7 @@ func checkCrashed(_ context.Context, x *Examination) Finding {
 
 func checkKeys(_ context.Context, x *Examination) Finding {
 	if x.ConfigErr != nil {
-		return Caution("", "not looked at: no configuration")
+		return Caution("", "not checked: no configuration")
 	}
 	var set, missing []string
 	for _, agent := range agents.All() {

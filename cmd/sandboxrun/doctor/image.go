@@ -9,10 +9,10 @@ import (
 	"sandboxrun/images"
 )
 
-// checkImage looks at the image of boxes and at the agents it says it holds.
+// checkImage inspects the image of boxes and the agents in its labels.
 func checkImage(ctx context.Context, x *Examination) Finding {
 	if x.ConfigErr != nil {
-		return Caution("", "not looked at: no configuration")
+		return Caution("", "not checked: no configuration")
 	}
 	ref := x.Config.Box.Image
 	have, err := x.Engine.Image(ctx, ref)

@@ -14,14 +14,14 @@ import (
 	"sandboxrun/sandbox"
 )
 
-// trialGuest is where the trial box finds this program.
+// trialGuest is the path of this program in the trial box.
 const trialGuest = "/.sandboxrun/guest"
 
 // closeBound is how long the removal of the trial box may take.
 const closeBound = 10 * time.Second
 
-// checkWorkspace opens one small box on an overlay and writes a file in it,
-// because no answer of an engine says whether it can mount one.
+// checkWorkspace opens one small box on an overlay and writes a file in it, because no report of an engine shows
+// whether it can mount one.
 func checkWorkspace(ctx context.Context, x *Examination) Finding {
 	if x.StateErr != nil || x.ConfigErr != nil {
 		return Caution("", "not tried: no state directory or no configuration")
