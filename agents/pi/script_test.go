@@ -89,6 +89,7 @@ func TestEndings(t *testing.T) {
 		"a refused key":         {[]string{answerFrame("error", "", `401 {"type":"error"}`), settledFrame}, 0, agents.EndFailed, "agent_auth", "401"},
 		"a key Google refuses":  {[]string{answerFrame("error", "", `{"error":{"code":403,"message":"no"}}`), settledFrame}, 0, agents.EndFailed, "agent_auth", "no"},
 		"a key OpenAI refuses":  {[]string{answerFrame("error", "", `OpenAI API error (401): no`), settledFrame}, 0, agents.EndFailed, "agent_auth", "no"},
+		"a used up account":     {[]string{answerFrame("error", "", "OpenAI API error (402): pay"), settledFrame}, 0, agents.EndFailed, "agent_quota", "pay"},
 		"a used up limit":       {[]string{answerFrame("error", "", "429: slow down"), settledFrame}, 0, agents.EndFailed, "agent_quota", "slow"},
 		"a number that is none": {[]string{answerFrame("error", "", "read 429 bytes"), settledFrame}, 0, agents.EndFailed, "agent_failed", "bytes"},
 		"cut at the limit":      {[]string{answerFrame("length", "do", ""), settledFrame}, 0, agents.EndFailed, "agent_failed", "limit of tokens"},
