@@ -70,9 +70,9 @@ func (o agent) Run(ctx context.Context, box sandbox.Sandbox, t agents.Turn, h ag
 	return turn.outcome(exit, err, p.Stderr()), turn.Err(o.program.info.Binary, err)
 }
 
-// probeLimit is how long a server may take until it answers; it starts within
-// 10 s on a busy machine.
-const probeLimit = time.Minute
+// probeLimit is how long a server may take until it answers: seconds, or a minute
+// on a machine with ten times the work it can do.
+const probeLimit = 3 * time.Minute
 
 // Probe implements Prober.
 func (o agent) Probe(ctx context.Context, box sandbox.Sandbox, t agents.Turn) (version string, err error) {
