@@ -95,14 +95,25 @@ func (r *rig) command(args ...string) *exec.Cmd {
 	}
 	for _, v := range r.env {
 		if path, ok := strings.CutPrefix(v, "SANDBOXRUN_CONFIG="); ok {
-			if err := os.WriteFile(path, cfg, 0o644); err != nil {
-				r.t.Fatal(err)
-			}
+			r.replace(path, cfg)
 		}
 	}
 	c := exec.Command(cmp.Or(r.program, program), args...)
 	c.Env, c.SysProcAttr = r.env, r.attr
 	return c
+}
+
+// replace gives a file new content at once: programs of other tests that share the rig may be reading it.
+func (r *rig) replace(path string, content []byte) {
+	r.t.Helper()
+	f, err := os.CreateTemp(filepath.Dir(path), "new-*")
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	_, err = f.Write(content)
+	if err := errors.Join(err, f.Chmod(0o644), f.Close(), os.Rename(f.Name(), path)); err != nil {
+		r.t.Fatal(err)
+	}
 }
 
 // run invokes the program and waits for its end, for at most the rig's timeout.
