@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"unicode/utf8"
+
+	"sandboxrun/internal/testenv"
 )
 
 // plainRules are the rules without their quick tests.
@@ -96,6 +98,10 @@ func sameHits(t *testing.T, plain *Rules, text string) int {
 func TestQuickTestsChangeNoResult(t *testing.T) {
 	t.Parallel()
 	plain, random, found, quick := plainRules(t), rand.New(rand.NewPCG(5, 6)), 0, 0
+	tries := 2 // of each rule, and a quarter of them almost match
+	if testenv.All() {
+		tries = 12
+	}
 	filler := strings.Repeat("the quick brown fox\n", 300) // keywords are few, as in most texts
 	for _, r := range rules(t).rules {
 		if r.Regex == "" {
@@ -108,11 +114,11 @@ func TestQuickTestsChangeNoResult(t *testing.T) {
 		if newAnchor(r.Regex, r.Keywords) != nil {
 			quick++
 		}
-		for i := range 12 {
+		for range tries {
 			var b strings.Builder
 			sample(random, &b, re)
 			text := b.String()
-			if at := random.IntN(len(text) + 1); i%4 == 3 { // almost a match
+			if at := random.IntN(len(text) + 1); random.IntN(4) == 3 { // almost a match
 				text = text[:at] + []string{"~", "k", "\n", "\xff", "\u212a", "\u017f"}[random.IntN(6)] + text[at:]
 			}
 			cut := random.IntN(len(filler))
@@ -120,7 +126,7 @@ func TestQuickTestsChangeNoResult(t *testing.T) {
 			found += sameHits(t, plain, text)
 		}
 	}
-	if quick < 180 || found < 1000 {
+	if quick < 180 || found < 80*tries {
 		t.Errorf("%d rules have quick tests, %d secrets were found", quick, found)
 	}
 }
