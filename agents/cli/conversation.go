@@ -65,6 +65,7 @@ type Conversation struct {
 	host       agents.Host
 	approvals  *approvals
 	Calls      Calls
+	printed    map[string]string // what a command has printed so far, by call; see Printed
 	state      turnState
 	stopped    *StopReason   // why we ended the turn; nil when we did not
 	stopBy     time.Time     // when a stopped process is killed

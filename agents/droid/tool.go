@@ -33,12 +33,8 @@ func actionOf(tool string) agents.Action {
 	return agents.ActionOther
 }
 
-const (
-	// maxCalls bounds the calls of one turn.
-	maxCalls = 1 << 16
-	// maxPrinted bounds what is remembered of a command's output, in bytes.
-	maxPrinted = 1 << 20
-)
+// maxCalls bounds the calls of one turn.
+const maxCalls = 1 << 16
 
 // target is what a tool's input says about what it touches.
 type target struct {
@@ -111,13 +107,9 @@ func (c *peer) phase(ctx context.Context, n notification) {
 
 // progress tells what a command has printed since the last time.
 func (c *peer) progress(n notification) {
-	before := c.printed[n.ToolUseID]
-	now := n.Update.Output
-	if !c.known(n.ToolUseID) || len(now) > maxPrinted || len(now) <= len(before) || !strings.HasPrefix(now, before) {
-		return
+	if c.known(n.ToolUseID) {
+		c.Printed(n.ToolUseID, n.Update.Output)
 	}
-	c.printed[n.ToolUseID] = now
-	c.Emit(agents.KindCommandOutput, agents.CommandOutput{ID: n.ToolUseID, Stream: "stdout", Text: now[len(before):]})
 }
 
 var (
@@ -167,27 +159,11 @@ func (c *peer) toolResult(n notification, text []byte) {
 		return
 	}
 	o, _ := c.Calls.Take(n.ToolUseID)
-	r := agents.ToolResult{ID: n.ToolUseID, Status: agents.StatusOK, Text: plainText(n.Content), Command: o.Command}
-	switch {
-	case n.ToolUseID == c.plan:
-		r.Text = "" // the plan is the turn's closing words
-	case n.IsError && c.Stopping():
-		r.Status = agents.StatusCancelled
-	case n.IsError && o.Denied:
-		r.Status = agents.StatusDenied
-	case n.IsError:
-		r.Status = agents.StatusError
+	r, failed := agents.ToolResult{ID: n.ToolUseID, Text: plainText(n.Content)}, n.IsError
+	if n.ToolUseID == c.plan {
+		r.Text, failed = "", false // the plan is the turn's closing words
 	}
-	before := c.printed[n.ToolUseID]
-	delete(c.printed, n.ToolUseID)
-	if o.Action == agents.ActionCommand && (r.Status == agents.StatusOK || r.Status == agents.StatusError) {
-		printed, code := readCommandResult(r.Text, n.IsError)
-		r.ExitCode = code
-		if rest, ok := strings.CutPrefix(printed, before); ok && rest != "" {
-			c.Emit(agents.KindCommandOutput, agents.CommandOutput{ID: n.ToolUseID, Stream: "stdout", Text: rest})
-		}
-	}
-	c.Emit(agents.KindToolResult, r)
+	c.EndCall(o, r, failed, readCommandResult)
 }
 
 // late asks the host about a call that has begun already.

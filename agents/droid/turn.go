@@ -32,7 +32,6 @@ type peer struct {
 	begun    map[string]bool         // ids of all calls
 	pending  map[string]callMethod   // calls that were announced and are in no message yet
 	approved map[string]bool         // calls the host has allowed, by id
-	printed  map[string]string       // what a command has printed so far, by call
 	asking   map[string]*openRequest
 	plan     string // id of the call that hands over the plan of a turn that only plans
 
@@ -51,7 +50,7 @@ func newPeer(c *cli.Conversation) *peer {
 	t := &peer{
 		Conversation: c, autonomy: autonomyOf(c.Turn),
 		text: map[string]*messagePart{}, begun: map[string]bool{}, pending: map[string]callMethod{}, approved: map[string]bool{},
-		printed: map[string]string{}, asking: map[string]*openRequest{}, children: map[string]bool{},
+		asking: map[string]*openRequest{}, children: map[string]bool{},
 	}
 	if c.Turn.Resume {
 		t.session = c.Turn.SessionID

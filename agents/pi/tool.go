@@ -28,9 +28,6 @@ func actionOf(tool string) agents.Action {
 	return agents.ActionOther
 }
 
-// maxPrinted bounds what is remembered of a command's output, in bytes.
-const maxPrinted = 1 << 20
-
 // target is what a tool's input says about what it touches.
 type target struct {
 	Command string `json:"command"`
@@ -60,13 +57,9 @@ func (c *peer) beginCall(f frame, text []byte) {
 
 // progress tells what a command has printed since the last time.
 func (c *peer) progress(f frame) {
-	o := c.Calls.At(f.CallID)
-	before, now := c.printed[f.CallID], f.Partial.text()
-	if o == nil || o.Action != agents.ActionCommand || len(now) > maxPrinted || len(now) <= len(before) || !strings.HasPrefix(now, before) {
-		return
+	if o := c.Calls.At(f.CallID); o != nil && o.Action == agents.ActionCommand {
+		c.Printed(f.CallID, f.Partial.text())
 	}
-	c.printed[f.CallID] = now
-	c.Emit(agents.KindCommandOutput, agents.CommandOutput{ID: f.CallID, Stream: "stdout", Text: now[len(before):]})
 }
 
 // exitPattern ends the result of a command that failed. What the CLI says of a
@@ -102,23 +95,5 @@ func (c *peer) endCall(f frame, text []byte) {
 		c.EmitUnknown(text)
 		return
 	}
-	r := agents.ToolResult{ID: f.CallID, Status: agents.StatusOK, Text: f.Result.text(), Command: o.Command}
-	switch {
-	case f.IsError && c.Stopping():
-		r.Status = agents.StatusCancelled
-	case f.IsError && o.Denied:
-		r.Status = agents.StatusDenied
-	case f.IsError:
-		r.Status = agents.StatusError
-	}
-	before := c.printed[f.CallID]
-	delete(c.printed, f.CallID)
-	if o.Action == agents.ActionCommand && (r.Status == agents.StatusOK || r.Status == agents.StatusError) {
-		printed, code := readCommandResult(r.Text, f.IsError)
-		r.ExitCode = code
-		if rest, ok := strings.CutPrefix(printed, before); ok && rest != "" {
-			c.Emit(agents.KindCommandOutput, agents.CommandOutput{ID: f.CallID, Stream: "stdout", Text: rest})
-		}
-	}
-	c.Emit(agents.KindToolResult, r)
+	c.EndCall(o, agents.ToolResult{ID: f.CallID, Text: f.Result.text()}, f.IsError, readCommandResult)
 }

@@ -25,13 +25,12 @@ type peer struct {
 	session string
 	model   string
 
-	printed map[string]string // what a command has printed so far, by call
-	partial string            // words of an answer that never arrived as a whole
+	partial string // words of an answer that never arrived as a whole
 	end     ending
 }
 
 func newPeer(c *cli.Conversation) *peer {
-	t := &peer{Conversation: c, printed: map[string]string{}}
+	t := &peer{Conversation: c}
 	if c.Turn.Resume {
 		t.session = c.Turn.SessionID
 	}
