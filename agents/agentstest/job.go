@@ -192,3 +192,22 @@ func NewBoundedJob(t *testing.T, agent string, k kit.Kit, files map[string]strin
 // Bound is how long one case of the suite may take; failing providers are
 // given up on long before.
 const Bound = 4 * time.Minute
+
+// CallEcho runs a turn in which the model calls the tool of [EchoServer] under the CLI's name for it, decides about that
+// with the reason "no echo", checks what was asked, and returns the results of all calls.
+func (j *Job) CallEcho(tool string, allow bool) []agents.ToolResult {
+	j.T.Helper()
+	j.Host.Decide = func(context.Context, agents.ApprovalRequest) agents.Decision {
+		return agents.Decision{Allow: allow, Reason: "no echo"}
+	}
+	if o := j.MustRun(); o.End != agents.EndClean || o.Unknown != 0 {
+		j.T.Errorf("outcome = %+v %+v", o, j.Host.Raws())
+	}
+	if len(j.Host.Asked) != 1 {
+		j.T.Fatalf("asked %+v", j.Host.Asked)
+	}
+	if q := j.Host.Asked[0]; q.Tool != tool || q.Action != agents.ActionMCP || string(q.Input) != `{"x":"<world>"}` || q.ToolID == "" {
+		j.T.Errorf("asked %+v with %s", q, q.Input)
+	}
+	return Of[agents.ToolResult](j.Host)
+}

@@ -206,19 +206,7 @@ func TestAsksForToolsOfMCPServers(t *testing.T) {
 				// One nobody answers at does not hold the turn up.
 				{Name: "far", URL: "http://127.0.0.1:9/mcp", Headers: map[string]string{"X-Team": "a"}},
 			}
-			j.Host.Decide = func(context.Context, agents.ApprovalRequest) agents.Decision {
-				return agents.Decision{Allow: allow, Reason: "no echo"}
-			}
-			if o := j.MustRun(); o.End != agents.EndClean || o.Unknown != 0 {
-				t.Errorf("outcome = %+v %+v", o, j.Host.Raws())
-			}
-			if len(j.Host.Asked) != 1 {
-				t.Fatalf("asked %+v", j.Host.Asked)
-			}
-			if q := j.Host.Asked[0]; q.Tool != "mcp__mini__echo" || q.Action != agents.ActionMCP || string(q.Input) != `{"x":"<world>"}` || q.ToolID == "" {
-				t.Errorf("asked %+v with %s", q, q.Input)
-			}
-			results := agentstest.Of[agents.ToolResult](j.Host)
+			results := j.CallEcho("mcp__mini__echo", allow)
 			want := agents.ToolResult{ID: j.Host.Asked[0].ToolID, Status: agents.StatusOK, Text: "hello <world>"}
 			if !allow {
 				want.Status, want.Text = agents.StatusDenied, "no echo"

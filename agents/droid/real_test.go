@@ -218,19 +218,7 @@ func TestAsksForToolsOfMCPServers(t *testing.T) {
 				// One nobody answers at does not hold the turn up.
 				{Name: "far", URL: "http://127.0.0.1:9/mcp", Headers: map[string]string{"X-Team": "a"}},
 			}
-			j.Host.Decide = func(context.Context, agents.ApprovalRequest) agents.Decision {
-				return agents.Decision{Allow: allow, Reason: "no echo"}
-			}
-			if o := j.MustRun(); o.End != agents.EndClean || o.Unknown != 0 {
-				t.Errorf("outcome = %+v %+v", o, j.Host.Raws())
-			}
-			if len(j.Host.Asked) != 1 {
-				t.Fatalf("asked %+v", j.Host.Asked)
-			}
-			if q := j.Host.Asked[0]; q.Tool != "mini___echo" || q.Action != agents.ActionMCP || string(q.Input) != `{"x":"<world>"}` || q.ToolID == "" {
-				t.Errorf("asked %+v with %s", q, q.Input)
-			}
-			results := agentstest.Of[agents.ToolResult](j.Host)
+			results := j.CallEcho("mini___echo", allow)
 			last := results[len(results)-1]
 			if allow && (last.Status != agents.StatusOK || !strings.Contains(last.Text, "hello <world>")) || !allow && last.Status != agents.StatusDenied {
 				t.Errorf("results = %+v", results)

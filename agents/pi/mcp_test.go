@@ -1,7 +1,6 @@
 package pi_test
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -25,19 +24,7 @@ func TestAsksForToolsOfMCPServers(t *testing.T) {
 				{Name: "my-mini", Command: "node", Args: []string{sandbox.WorkDir + "/mini.mjs"}, Env: map[string]string{"GREETING": "hello"}},
 				{Name: "far", URL: "http://127.0.0.1:9/mcp", Headers: map[string]string{"X-Team": "a"}},
 			}
-			j.Host.Decide = func(context.Context, agents.ApprovalRequest) agents.Decision {
-				return agents.Decision{Allow: allow, Reason: "no echo"}
-			}
-			if o := j.MustRun(); o.End != agents.EndClean || o.Unknown != 0 {
-				t.Errorf("outcome = %+v %+v", o, j.Host.Raws())
-			}
-			if len(j.Host.Asked) != 1 {
-				t.Fatalf("asked %+v", j.Host.Asked)
-			}
-			if q := j.Host.Asked[0]; q.Tool != "mcp__my_mini__echo" || q.Action != agents.ActionMCP || string(q.Input) != `{"x":"<world>"}` || q.ToolID == "" {
-				t.Errorf("asked %+v with %s", q, q.Input)
-			}
-			results := agentstest.Of[agents.ToolResult](j.Host)
+			results := j.CallEcho("mcp__my_mini__echo", allow)
 			last := results[len(results)-1]
 			if allow && (last.Status != agents.StatusOK || !strings.Contains(last.Text, "hello <world>")) || !allow && last.Status != agents.StatusDenied {
 				t.Errorf("results = %+v", results)
