@@ -9,6 +9,7 @@ import (
 	"sandboxrun/runner/document"
 	"sandboxrun/runner/journal"
 	"sandboxrun/runner/plan"
+	"sandboxrun/runner/program"
 	"sandboxrun/runner/state"
 )
 
@@ -25,6 +26,11 @@ func (r *Runner) Execute(ctx context.Context, p *plan.Plan, watch func(journal.E
 	}
 	// Nothing depends on it: the kernel releases it with the process.
 	defer func() { _ = slot.Release() }()
+	if ready.guest, err = r.pinGuest(); err != nil {
+		return nil, errors.Join(err, ready.session.Leave(), ready.repo.Close())
+	}
+	// The run has its result by then, and the next sweep removes what is left.
+	defer func() { _ = ready.guest.Release() }()
 	run, err := r.newRun(ctx, p, ready, started, watch)
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("create run: %w", err), ready.session.Leave(), ready.repo.Close())
@@ -34,6 +40,11 @@ func (r *Runner) Execute(ctx context.Context, p *plan.Plan, watch func(journal.E
 			withSeverity(document.SeverityNote).withAction("run \"sandboxrun reap\""))
 	}
 	return run.do(ctx), nil
+}
+
+// pinGuest keeps the program that becomes the main process of boxes, so that all boxes of a run have the same one.
+func (r *Runner) pinGuest() (*program.Pinned, error) {
+	return program.Pin(r.o.State.ProgramsDir(), r.o.GuestBinary)
 }
 
 // admit checks that a plan can be run and takes a place among the runs of the

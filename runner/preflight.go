@@ -15,6 +15,7 @@ import (
 	"sandboxrun/runner/config"
 	"sandboxrun/runner/document"
 	"sandboxrun/runner/plan"
+	"sandboxrun/runner/program"
 	"sandboxrun/runner/session"
 	"sandboxrun/sandbox"
 	"sandboxrun/sandbox/egress"
@@ -28,6 +29,8 @@ type ready struct {
 	treeUser sandbox.User   // owner of the boxes' trees on the host
 	agent    agents.Agent   // nil in command mode
 	key      egress.KeyFunc // gives the broker the provider's key, which no box ever sees
+	// guest becomes the main process of the boxes; pinned when the run begins.
+	guest *program.Pinned
 	// session is the run's place in its session, whose lock is held; nil without one.
 	session *session.Turn
 }

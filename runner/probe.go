@@ -58,6 +58,11 @@ func (r *Runner) Probe(ctx context.Context, name string) (version string, err er
 	if err != nil {
 		return "", err
 	}
+	guest, err := r.pinGuest()
+	if err != nil {
+		return "", err
+	}
+	defer func() { err = errors.Join(err, guest.Release()) }()
 	dir, err := r.o.State.NewRun()
 	if err != nil {
 		return "", err
@@ -67,7 +72,7 @@ func (r *Runner) Probe(ctx context.Context, name string) (version string, err er
 		return "", errors.Join(err, dir.Discard())
 	}
 	log := record.NewLog(journal, nil)
-	bs := box.Boxes{Config: r.boxConfig(plan, engine, dir.ID())}
+	bs := box.Boxes{Config: r.boxConfig(plan, engine, dir.ID(), guest)}
 	bs.Token, bs.Log = egress.NewToken(), log
 	defer func() {
 		err = errors.Join(err, log.Close())

@@ -9,6 +9,7 @@ import (
 	"sandboxrun/gitdiff"
 	"sandboxrun/gitdiff/workspace"
 	"sandboxrun/internal/step"
+	"sandboxrun/runner/program"
 	"sandboxrun/runner/state"
 )
 
@@ -59,13 +60,17 @@ func (r *Runner) Reap(ctx context.Context) (report ReapReport, err error) {
 // sweep removes what was half-made by whoever died.
 func (r *Runner) sweep() error {
 	trees := gitdiff.NewStore(r.o.State.TreesDir())
-	return errors.Join(r.o.State.Sweep(), r.o.State.SweepFiles(), trees.Sweep(), workspace.Sweep(trees))
+	return errors.Join(r.o.State.Sweep(), r.o.State.SweepFiles(), trees.Sweep(), workspace.Sweep(trees),
+		program.Sweep(r.o.State.ProgramsDir()))
 }
 
 // settleCrashed does what Reap does, but asks the engine only when a crashed
-// run or a stray tree is known, so that a start after an orderly end costs two
+// run or a stray tree is known, so that a start after an orderly end costs three
 // looks at a directory.
 func (r *Runner) settleCrashed(ctx context.Context) error {
+	if err := program.Sweep(r.o.State.ProgramsDir()); err != nil {
+		return err
+	}
 	crashed, err := r.o.State.HasCrashed()
 	if err != nil {
 		return err

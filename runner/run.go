@@ -12,6 +12,7 @@ import (
 	"sandboxrun/runner/box"
 	"sandboxrun/runner/journal"
 	"sandboxrun/runner/plan"
+	"sandboxrun/runner/program"
 	"sandboxrun/runner/record"
 	"sandboxrun/sandbox"
 	"sandboxrun/sandbox/egress"
@@ -58,7 +59,7 @@ func (r *Runner) newRun(ctx context.Context, p *plan.Plan, rd *ready, started ti
 	x.report = newReport(x.record.Log, p.Box.Limits.OutputBytes)
 	x.trees = box.Trees{State: r.o.State, Run: x.id, Owner: rd.treeUser, Limits: p.Box.Limits,
 		Layout: box.PreferredLayout(r.o.Layout, rd.engine, r.o.State.Dir())}
-	x.boxes = box.Boxes{Config: r.boxConfig(p, rd.engine, x.id)}
+	x.boxes = box.Boxes{Config: r.boxConfig(p, rd.engine, x.id, rd.guest)}
 	x.boxes.ReadOnly, x.boxes.Token, x.boxes.Log, x.boxes.Journal = p.ReadOnlyTree(), token, x.record.Log, x.record.Steps.Watch
 	x.boxes.Unremoved = x.report.fail
 	x.record.Log.Emit("", journal.RunStarted{
@@ -72,8 +73,8 @@ func (r *Runner) newRun(ctx context.Context, p *plan.Plan, rd *ready, started ti
 
 // boxConfig is what the boxes of a run are made from, but for what differs between
 // a run and a probe.
-func (r *Runner) boxConfig(p *plan.Plan, engine sandbox.Info, run string) box.Config {
-	return box.Config{Engine: r.o.Engine, Info: engine, GuestBinary: r.o.GuestBinary, CABundle: r.o.CABundle,
+func (r *Runner) boxConfig(p *plan.Plan, engine sandbox.Info, run string, guest *program.Pinned) box.Config {
+	return box.Config{Engine: r.o.Engine, Info: engine, GuestBinary: guest.Path(), CABundle: r.o.CABundle,
 		AllowPrivate: r.o.Config.Box.Network.AllowPrivate, Plan: p.Box, Owner: r.o.State.Owner(run)}
 }
 

@@ -17,7 +17,8 @@ type Options struct {
 	Config config.Config
 	Engine sandbox.Engine
 	// GuestBinary is the host path of the static program that becomes the main
-	// process of every box (this program itself).
+	// process of every box (this program itself). Every run keeps the file under
+	// another name of its own while it lives.
 	GuestBinary string
 	// CABundle is the host path of the authorities boxes shall trust, "" for
 	// those of their image.

@@ -59,7 +59,7 @@ func (p *program) runnerWith(cfg config.Config, getenv func(string) string, boxe
 	}
 	var binary string
 	if boxes {
-		if binary, err = guest.Binary(); err != nil {
+		if binary, err = guest.Running(); err != nil {
 			return nil, nil, err
 		}
 	}

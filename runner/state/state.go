@@ -129,6 +129,9 @@ func (s *State) marker(id string) string { return filepath.Join(s.activeDir(), i
 // TreesDir holds the pristine checkouts that runs share.
 func (s *State) TreesDir() string { return filepath.Join(s.dir, "bases") }
 
+// ProgramsDir holds the programs that live runs were started from.
+func (s *State) ProgramsDir() string { return filepath.Join(s.dir, "programs") }
+
 // TreeDir is the path of one throwaway tree of a run.
 func (s *State) TreeDir(id, role string) string {
 	return filepath.Join(s.workDir(), id, role)

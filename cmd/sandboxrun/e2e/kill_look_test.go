@@ -33,7 +33,7 @@ var half = regexp.MustCompile(`^\.(new|gone)-|^\.[a-z]+\.(json|tar)|\.building$|
 
 // examineState looks for half-made files, and for locks that are still held.
 func (v *victim) examineState() {
-	for _, dir := range []string{"active", "work"} {
+	for _, dir := range []string{"active", "work", "programs"} {
 		entries, err := os.ReadDir(filepath.Join(v.rig.state, dir))
 		if err != nil {
 			v.fault("%v", err)

@@ -36,7 +36,7 @@ func (r *rig) assertNothingLeft() {
 			r.t.Errorf("left mounted: %s", line)
 		}
 	}
-	for _, dir := range []string{"work", "active"} {
+	for _, dir := range []string{"work", "active", "programs"} {
 		entries, err := os.ReadDir(filepath.Join(r.state, dir))
 		if err != nil && !os.IsNotExist(err) {
 			r.t.Error(err)

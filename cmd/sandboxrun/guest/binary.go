@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+
+	"sandboxrun/runner/program"
 )
 
 // errNotStatic is why this program cannot be the main process of a box.
@@ -30,6 +32,15 @@ func Binary() (string, error) {
 		return "", fmt.Errorf("this program's file %s %w", path, err)
 	}
 	return path, nil
+}
+
+// Running returns a path of the file this process was started from that stays right when another file takes its name.
+// It fails where the file needs a loader that an image may lack.
+func Running() (string, error) {
+	if err := checkStatic(program.Running); err != nil {
+		return "", fmt.Errorf("this program's file %w", err)
+	}
+	return program.Running, nil
 }
 
 // checkStatic reports whether path is a program that needs no loader: an ELF
