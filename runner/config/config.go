@@ -55,13 +55,6 @@ type Network struct {
 	AllowPrivate bool `json:"allow_private"`
 }
 
-// Serve holds the settings of the server. This version has none: they are
-// validated, and doctor reports that they are not used.
-type Serve struct {
-	MaxParallel int      `json:"max_parallel"` // runs at one time
-	RepoRoots   []string `json:"repo_roots"`   // where repositories may lie, empty for anywhere
-}
-
 // Default is what holds where nobody decided otherwise.
 func Default() Config {
 	return Config{
@@ -73,7 +66,7 @@ func Default() Config {
 		},
 		Limits: defaultLimits(),
 		Land:   defaultLand(),
-		Serve:  Serve{MaxParallel: 2, RepoRoots: []string{}},
+		Serve:  defaultServe(),
 	}
 }
 
@@ -92,10 +85,7 @@ func (c Config) Over(base Config) Config {
 	if c.Profiles.User != nil {
 		out.Profiles = c.Profiles
 	}
-	out.Serve.MaxParallel = cmp.Or(c.Serve.MaxParallel, base.Serve.MaxParallel)
-	if c.Serve.RepoRoots != nil {
-		out.Serve.RepoRoots = c.Serve.RepoRoots
-	}
+	out.Serve = c.Serve.over(base.Serve)
 	return out
 }
 

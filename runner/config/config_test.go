@@ -68,7 +68,8 @@ func TestConfigFileGoesOverDefaultsAndEnvironmentOverBoth(t *testing.T) {
 		},
 		Limits: defaultLimits(),
 		Land:   defaultLand(),
-		Serve:  Serve{MaxParallel: 7, RepoRoots: []string{"/srv"}},
+		Serve: Serve{Addr: DefaultAddr, MaxParallel: 7, Queue: 1000, QueueWaitSeconds: 240, Retries: 1, OnStop: OnStopLeave,
+			RepoRoots: []string{"/srv"}},
 	}
 	want.Providers["anthropic"] = Provider{BaseURL: "http://gateway.example/a", KeyFile: "/k"}
 	want.Providers["openai"] = Provider{BaseURL: "http://127.0.0.1:1", KeyEnv: "K"}

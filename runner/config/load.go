@@ -119,9 +119,5 @@ func (c Config) validate(p *document.Problems) {
 	}
 	c.Box.request().Validate("/box", p)
 	c.Limits.validate("/limits", p)
-	for i, root := range c.Serve.RepoRoots {
-		if document.HasDotDot(root) {
-			p.Add(fmt.Sprintf("/serve/repo_roots/%d", i), `must not hold ".." segments`)
-		}
-	}
+	c.Serve.validate("/serve", p)
 }

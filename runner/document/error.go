@@ -23,11 +23,13 @@ const (
 
 // errorDoc is the wire form of schemas/error.schema.json.
 type errorDoc struct {
-	Error errorBody `json:"error"`
+	Error ErrorBody `json:"error"`
 }
 
-type errorBody struct {
+// ErrorBody is what an error document says.
+type ErrorBody struct {
 	Type    ErrorType `json:"type"`
+	Code    string    `json:"code,omitempty"` // stable and fine-grained; only the server's answers have one
 	Message string    `json:"message"`
 	Details []Detail  `json:"details,omitempty"`
 	Hint    string    `json:"hint,omitempty"`
@@ -36,8 +38,7 @@ type errorBody struct {
 // EncodeError writes the JSON document, ending in a newline, that takes the
 // place of a result, and says of which type it is.
 func EncodeError(err error) ([]byte, ErrorType) {
-	body := describe(err)
-	body.Message = excerpt.Clip(body.Message, 4*maxMessage)
+	body := DescribeError(err)
 	doc, merr := Encode(errorDoc{body})
 	if merr != nil {
 		panic(fmt.Sprintf("error document: %v", merr)) // strings always marshal
@@ -45,7 +46,14 @@ func EncodeError(err error) ([]byte, ErrorType) {
 	return doc, body.Type
 }
 
-func describe(err error) errorBody {
+// DescribeError is what the document about err says, with a bounded message.
+func DescribeError(err error) ErrorBody {
+	body := describe(err)
+	body.Message = excerpt.Clip(body.Message, 4*maxMessage)
+	return body
+}
+
+func describe(err error) ErrorBody {
 	var (
 		input  *InputError
 		gone   *sandbox.UnavailableError
@@ -56,26 +64,26 @@ func describe(err error) errorBody {
 	)
 	switch {
 	case errors.As(err, &busy):
-		return errorBody{Type: ErrorBridgeFailure, Message: err.Error(),
+		return ErrorBody{Type: ErrorBridgeFailure, Message: err.Error(),
 			Hint: "run it again later, or raise limits.runs, limits.total_memory or limits.wait_seconds in the configuration"}
 	case errors.As(err, &input):
-		return errorBody{Type: ErrorInvalidInput, Message: input.Message, Details: input.Details, Hint: input.Hint}
+		return ErrorBody{Type: ErrorInvalidInput, Message: input.Message, Details: input.Details, Hint: input.Hint}
 	case errors.As(err, &gone):
-		return errorBody{Type: ErrorBridgeFailure, Message: err.Error(),
+		return ErrorBody{Type: ErrorBridgeFailure, Message: err.Error(),
 			Hint: cmp.Or(gone.Hint, `see "sandboxrun doctor"`)}
 	case errors.As(err, &image):
-		return errorBody{Type: ErrorBridgeFailure, Message: err.Error(),
+		return ErrorBody{Type: ErrorBridgeFailure, Message: err.Error(),
 			Hint: cmp.Or(image.Hint, `build the agents' image with "sandboxrun image build", or name another in box.image`)}
 	case errors.As(err, &policy):
-		return errorBody{Type: ErrorBridgeFailure, Message: err.Error(),
+		return ErrorBody{Type: ErrorBridgeFailure, Message: err.Error(),
 			Hint: `the engine does not keep what was asked of it; see "sandboxrun doctor"`}
 	case errors.As(err, &broken):
-		return errorBody{Type: ErrorBridgeFailure, Message: err.Error(),
+		return ErrorBody{Type: ErrorBridgeFailure, Message: err.Error(),
 			Hint: `the engine is there and fails; look at its log and at "sandboxrun doctor"`}
 	case errors.Is(err, context.Canceled):
-		return errorBody{Type: ErrorInternal, Message: "stopped before anything was run: " + err.Error()}
+		return ErrorBody{Type: ErrorInternal, Message: "stopped before anything was run: " + err.Error()}
 	}
-	return errorBody{Type: ErrorInternal, Message: cmp.Or(err.Error(), "unknown error")}
+	return ErrorBody{Type: ErrorInternal, Message: cmp.Or(err.Error(), "unknown error")}
 }
 
 // BusyError says that the other runs of the state directory leave no room.

@@ -176,15 +176,3 @@ func TestDoctorReportsAnUnusableState(t *testing.T) {
 		t.Errorf("%s %q", f.Level, f.Message)
 	}
 }
-
-func TestDoctorReportsUnusedSettings(t *testing.T) {
-	t.Parallel()
-	x := &Examination{Config: config.Default()}
-	if f := checkConfiguration(t.Context(), x); f.Level != LevelPass {
-		t.Errorf("the default configuration: %+v", f)
-	}
-	x.Config.Serve.RepoRoots = []string{"/srv"}
-	if f := checkConfiguration(t.Context(), x); f.Level != LevelCaution || !strings.Contains(f.Message, "serve is set") {
-		t.Errorf("with settings of the server: %+v", f)
-	}
-}

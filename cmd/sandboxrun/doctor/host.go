@@ -35,10 +35,6 @@ func checkConfiguration(_ context.Context, x *Examination) Finding {
 	if x.ConfigErr != nil {
 		return Fail("sandboxrun schema config", "%v", x.ConfigErr)
 	}
-	if s := config.Default().Serve; x.Config.Serve.MaxParallel != s.MaxParallel || len(x.Config.Serve.RepoRoots) > 0 {
-		return Caution("remove serve from the configuration, or leave it for a later version",
-			"agent %s, image %s; serve is set, and this version has no server", x.Config.DefaultAgent, x.Config.Box.Image)
-	}
 	return Pass("agent %s, image %s", x.Config.DefaultAgent, x.Config.Box.Image)
 }
 
