@@ -9,6 +9,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"sandboxrun/cmd/sandboxrun/render"
+	"sandboxrun/cmd/sandboxrun/usage"
 	"sandboxrun/runner"
 	"sandboxrun/runner/document"
 	"sandboxrun/runner/journal"
@@ -70,7 +71,7 @@ func (p *program) execute(c *cli.Context) error {
 		with: func() (*runner.Runner, func(), error) { return p.runner(true) }}
 	res, cause, err := e.run(c.Context, plan)
 	if err != nil {
-		return err
+		return usage.InFlags(c, err)
 	}
 	if err := p.document(res); err != nil {
 		p.notef("%v; \"sandboxrun runs show %s\" has the result", err, res.RunID)

@@ -7,8 +7,6 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/urfave/cli/v2"
-
 	"sandboxrun/cmd/sandboxrun/render"
 	"sandboxrun/internal/redact"
 	"sandboxrun/runner/config"
@@ -19,16 +17,6 @@ import (
 type exitError int
 
 func (e exitError) Error() string { return fmt.Sprintf("exit status %d", int(e)) }
-
-// usageFailed turns an error of the flag parser into one of ours, so that the library does not print its own text on
-// standard output.
-func usageFailed(c *cli.Context, err error, _ bool) error {
-	name := c.Command.HelpName
-	if name == "" {
-		name = c.App.Name
-	}
-	return &document.InputError{Message: err.Error(), Hint: fmt.Sprintf("see \"%s --help\"", name)}
-}
 
 // report reports err, on standard output as a document where the command promises one, and returns the exit code.
 func (p *program) report(err error) int {

@@ -13,6 +13,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	_ "sandboxrun/agents/all" // the agents register themselves
+	"sandboxrun/cmd/sandboxrun/usage"
 )
 
 func main() { os.Exit(mainCode()) }
@@ -34,7 +35,7 @@ func mainCode() int {
 // exit code.
 func (p *program) run(ctx context.Context, args []string) int {
 	app := p.app()
-	cmd, args := arrange(app, args)
+	cmd, args := usage.Arrange(app, args)
 	p.documents = cmd != nil && (cmd.Name == "execute" || cmd.Name == "plan")
 	return p.report(app.RunContext(ctx, args))
 }
@@ -50,7 +51,7 @@ func (p *program) app() *cli.App {
 		Writer:          p.stdout,
 		ErrWriter:       p.stderr,
 		ExitErrHandler:  func(*cli.Context, error) {}, // report does it, in one place
-		OnUsageError:    usageFailed,
+		OnUsageError:    usage.Failed,
 		Action:          group,
 		Commands: []*cli.Command{
 			p.executeCommand(), p.planCommand(), p.runsCommand(), p.sessionsCommand(), p.applyCommand(),

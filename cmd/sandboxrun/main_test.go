@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -60,4 +61,14 @@ func staticProgram(t testing.TB) string {
 		t.Fatal(built.err)
 	}
 	return filepath.Join(built.dir, "sandboxrun")
+}
+
+// testProgram is a program without environment, streams or exit.
+func testProgram() *program {
+	return &program{
+		stdout: io.Discard, stderr: io.Discard,
+		getenv:  func(string) string { return "" },
+		environ: func() []string { return nil },
+		exit:    func(int) { panic("exit called") },
+	}
 }

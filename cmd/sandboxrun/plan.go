@@ -9,6 +9,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"sandboxrun/cmd/sandboxrun/usage"
 	"sandboxrun/runner/document"
 	"sandboxrun/runner/plan"
 	"sandboxrun/sandbox"
@@ -79,12 +80,13 @@ func (p *program) compile(c *cli.Context) (*plan.Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	return plan.Compile(task, cfg, plan.Overrides{
+	made, err := plan.Compile(task, cfg, plan.Overrides{
 		Agent: c.String("agent"), Variant: c.String("variant"), Model: c.String("model"),
 		Base: c.String("base"), Session: c.String("session"), Retry: c.String("retry"), ForceWhenDirty: c.Bool("force-when-dirty"),
 		Land: document.Land(c.String("land")), Image: c.String("image"), Runtime: c.String("runtime"), RequireTier: sandbox.Tier(c.String(requireTierFlag.Name)),
 		AllowHosts: c.StringSlice("allow-host"), Approve: document.Approval(c.String("approve")),
 	})
+	return made, usage.InFlags(c, err)
 }
 
 // readTask reads a task document, "-" for standard input.

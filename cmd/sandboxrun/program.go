@@ -6,7 +6,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"sandboxrun/runner/document"
+	"sandboxrun/cmd/sandboxrun/usage"
 )
 
 // program is one invocation of the command: its streams, its environment, and
@@ -33,8 +33,11 @@ type program struct {
 // complete sets for every command what the library does not inherit.
 func complete(cmds []*cli.Command) {
 	for _, c := range cmds {
-		c.OnUsageError = usageFailed
+		c.OnUsageError = usage.Failed
 		c.HideHelpCommand = true
+		if c.Name == "list" {
+			c.Aliases = append(c.Aliases, "ls")
+		}
 		if c.Action == nil {
 			c.Action = group
 		}
@@ -46,7 +49,7 @@ func complete(cmds []*cli.Command) {
 // that names the unknown word.
 func group(c *cli.Context) error {
 	if c.Args().Present() {
-		return &document.InputError{Message: "no command is called \"" + c.Args().First() + "\"", Hint: "see --help"}
+		return usage.UnknownCommand(c)
 	}
 	if c.Command.Name == c.App.Name || c.Command.Name == "" {
 		return cli.ShowAppHelp(c)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -22,19 +23,34 @@ const EnvProfiles = "SANDBOXRUN_PROFILES"
 // maxParams bounds the additional parameters of one variant.
 const maxParams = 100
 
-// loadProfiles reads the user's profiles: profiles.json beside the default
-// configuration. A file that is not there is no error unless it was named.
+// profilesPath says where the profiles are and whether somebody named the file:
+// profiles.json beside the configuration that was named, where there is one,
+// otherwise beside the default one. It is "" when no place is known.
+func profilesPath(getenv func(string) string) (path string, named bool, err error) {
+	if path := getenv(EnvProfiles); path != "" {
+		return path, true, nil
+	}
+	const name = "profiles.json"
+	config := getenv(EnvConfig)
+	if config != "" {
+		beside := filepath.Join(filepath.Dir(config), name)
+		if _, err := os.Lstat(beside); err == nil {
+			return beside, false, nil
+		}
+	}
+	dir, err := baseDir(getenv, "XDG_CONFIG_HOME", ".config")
+	if err != nil && config != "" {
+		return "", false, nil // who names the configuration needs no home
+	}
+	return filepath.Join(dir, name), false, err
+}
+
+// loadProfiles reads the user's profiles. A file that is not there is no error
+// unless it was named.
 func loadProfiles(getenv func(string) string) (Profiles, error) {
-	path, named := getenv(EnvProfiles), true
-	if path == "" {
-		dir, err := baseDir(getenv, "XDG_CONFIG_HOME", ".config")
-		if err != nil && getenv(EnvConfig) != "" {
-			return Profiles{}, nil // who names the configuration needs no home
-		}
-		if err != nil {
-			return Profiles{}, err
-		}
-		path, named = filepath.Join(dir, "profiles.json"), false
+	path, named, err := profilesPath(getenv)
+	if err != nil || path == "" {
+		return Profiles{}, err
 	}
 	data, err := document.ReadSmall(path, document.MaxDocument)
 	switch {
@@ -54,7 +70,7 @@ func DecodeProfiles(data []byte, path string) (Profiles, error) {
 	}
 	if _, ok := document.StrictJSON(data, nil, &p); ok && p.Empty() {
 		if err := jsonv2.Unmarshal(data, &doc, jsonv2.RejectUnknownMembers(true)); err != nil {
-			p.Add("", `must be {"executors":{"NAME":{"VARIANT":{…}}}}: %v`, err)
+			p.Add(wrongPlace(err), `has the wrong form; profiles are {"executors":{"NAME":{"VARIANT":{…}}}}`)
 		}
 	}
 	out := Profiles{User: map[string]map[string]fields{}}
@@ -71,7 +87,7 @@ func DecodeProfiles(data []byte, path string) (Profiles, error) {
 		}
 		for variant, raw := range variants {
 			if !document.VariantForm.MatchString(variant) {
-				p.Add(at+"/"+variant, "must match %s", document.VariantForm)
+				p.Add(at+"/"+variant, "%s", document.VariantProblem(variant))
 				continue
 			}
 			f := fields{}
@@ -88,6 +104,14 @@ func DecodeProfiles(data []byte, path string) (Profiles, error) {
 	return out, p.Err(fmt.Sprintf("the profiles %s are not valid", path), `"sandboxrun profiles show AGENT" lists the fields`)
 }
 
+// wrongPlace is the pointer of the value that an error of decoding is about.
+func wrongPlace(err error) string {
+	if bad, ok := errors.AsType[*jsonv2.SemanticError](err); ok {
+		return string(bad.JSONPointer)
+	}
+	return ""
+}
+
 // fieldProblem says why a field of a profile cannot be so; "" when it can.
 func fieldProblem(info agents.Info, name string, value json.RawMessage) string {
 	if into, common := commonFields[name]; common {
@@ -101,6 +125,9 @@ func fieldProblem(info agents.Info, name string, value json.RawMessage) string {
 		if o.Name == name {
 			return optionProblem(o, value)
 		}
+	}
+	if meant := document.Nearest(name, fieldNames(info)); meant != "" {
+		return fmt.Sprintf("unknown field; is %q meant? (%s has: %s)", meant, info.Name, strings.Join(fieldNames(info), ", "))
 	}
 	return fmt.Sprintf("unknown field (%s has: %s)", info.Name, strings.Join(fieldNames(info), ", "))
 }

@@ -33,9 +33,18 @@ func AgentProblem(name string) string {
 	if _, ok := agents.Lookup(name); ok {
 		return ""
 	}
-	var known []string
+	var known, spellings []string
+	short := map[string]string{}
 	for _, a := range agents.All() {
-		known = append(known, a.Info().Name)
+		info := a.Info()
+		known = append(known, info.Name)
+		for _, s := range []string{info.Name, info.Executor, info.Title} {
+			spellings = append(spellings, s)
+			short[s] = info.Name
+		}
+	}
+	if meant := short[Nearest(name, spellings)]; meant != "" {
+		return fmt.Sprintf("no agent is called %q; is %q meant? (there are: %s)", excerpt.Clip(name, 64), meant, strings.Join(known, ", "))
 	}
 	return fmt.Sprintf("no agent is called %q (there are: %s)", excerpt.Clip(name, 64), strings.Join(known, ", "))
 }
@@ -46,7 +55,14 @@ func VariantProblem(variant string) string {
 	if variant == "" || VariantForm.MatchString(variant) {
 		return ""
 	}
-	return fmt.Sprintf("must match %s", VariantForm)
+	return variantReason(variant)
+}
+
+func variantReason(variant string) string {
+	if upper := strings.ToUpper(strings.ReplaceAll(variant, "-", "_")); VariantForm.MatchString(upper) {
+		return fmt.Sprintf("%s; is %s meant?", formReason(VariantForm.String()), upper)
+	}
+	return formReason(VariantForm.String())
 }
 
 // ModelProblem says why a model cannot be called so; "" when it can. A name

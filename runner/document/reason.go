@@ -18,10 +18,10 @@ import (
 
 // schemaProblems turns the tree of a validation error into problems, one per
 // leaf and field, and returns the pointers of the values to blame. tree is what
-// was validated; known maps folded field names of the schema to their spelling.
-func schemaProblems(e *jsonschema.ValidationError, tree any, known map[string]string, p *Problems) (cut []string) {
+// was validated against the schema called name.
+func schemaProblems(e *jsonschema.ValidationError, tree any, name string, p *Problems) (cut []string) {
 	for _, c := range e.Causes {
-		cut = append(cut, schemaProblems(c, tree, known, p)...)
+		cut = append(cut, schemaProblems(c, tree, name, p)...)
 	}
 	if len(e.Causes) > 0 {
 		return cut
@@ -32,8 +32,8 @@ func schemaProblems(e *jsonschema.ValidationError, tree any, known map[string]st
 	}
 	switch k := e.ErrorKind.(type) {
 	case *kind.Required:
-		for _, name := range k.Missing {
-			p.Add(string(at.AppendToken(name)), "is required")
+		for _, field := range k.Missing {
+			p.Add(string(at.AppendToken(field)), "is required")
 		}
 		return nil // nothing is there to be cut
 	case *kind.AdditionalProperties:
@@ -41,10 +41,10 @@ func schemaProblems(e *jsonschema.ValidationError, tree any, known map[string]st
 		for _, tok := range e.InstanceLocation {
 			object = child(object, tok)
 		}
-		for _, name := range k.Properties {
-			sub := string(at.AppendToken(name))
+		for _, field := range k.Properties {
+			sub := string(at.AppendToken(field))
 			cut = append(cut, sub)
-			p.Add(sub, "%s", unknownField(name, object, known))
+			p.Add(sub, "%s", unknownField(field, object, name, e.InstanceLocation))
 		}
 		return cut
 	}
@@ -52,15 +52,19 @@ func schemaProblems(e *jsonschema.ValidationError, tree any, known map[string]st
 	return append(cut, string(at))
 }
 
-// unknownField says what is wrong with a field that its object may not have.
-func unknownField(name string, object any, known map[string]string) string {
-	if right, ok := known[foldKey(name)]; ok && right != name {
+// unknownField says what is wrong with a field that its object, at location, may
+// not have.
+func unknownField(field string, object any, schema string, location []string) string {
+	if right, ok := knownKeys(schema)[foldKey(field)]; ok && right != field {
 		return fmt.Sprintf("unknown field; keys are case-sensitive, is %q meant?", right)
 	}
 	for _, k := range check.Kinds() {
 		if child(object, "kind") == k.Name {
-			return k.NoParam(name)
+			return k.NoParam(field)
 		}
+	}
+	if meant := meantField(schema, placeOf(schema, location), field); meant != "" {
+		return fmt.Sprintf("unknown field; is %s meant?", meant)
 	}
 	return "unknown field"
 }
@@ -79,10 +83,7 @@ func schemaReason(k jsonschema.ErrorKind) string {
 	case *kind.Const:
 		return fmt.Sprintf("must be %v", k.Want)
 	case *kind.Pattern:
-		if k.Want == `\S` {
-			return "must not be blank"
-		}
-		return "must match " + k.Want
+		return formReason(k.Want)
 	case *kind.MinLength:
 		return fmt.Sprintf("must have at least %d characters", k.Want)
 	case *kind.MaxLength:
@@ -97,6 +98,32 @@ func schemaReason(k jsonschema.ErrorKind) string {
 		return fmt.Sprintf("has %d items, at most %d are allowed", k.Got, k.Want)
 	}
 	return k.LocalizedString(message.NewPrinter(language.English))
+}
+
+// formWords says in words what the patterns of the schemas ask for.
+var formWords = map[string]string{
+	`\S`:                                        "must not be blank",
+	`^[1-9][0-9]{0,15}[kmgtKMGT]?$`:             `must be bytes, or a number with one of the suffixes k, m, g and t, such as "256m" or "4g"`,
+	`^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$`:        `must be at most 128 letters, digits, ".", "_" and "-", beginning with a letter or a digit`,
+	`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`:         `must be at most 64 letters, digits, ".", "_" and "-", beginning with a letter or a digit`,
+	`^([A-Za-z0-9][A-Za-z0-9._-]{0,63})?$`:      `must be empty, or at most 64 letters, digits, ".", "_" and "-", beginning with a letter or a digit`,
+	`^[A-Za-z0-9][A-Za-z0-9._:/@-]{0,511}$`:     `must be the reference or id of an image, such as "node:22" or "sandboxrun/agent"`,
+	`^[A-Za-z0-9][A-Za-z0-9._:/@\[\]-]{0,127}$`: `must be the name of a model: letters, digits and the characters . _ : / @ [ ] -`,
+	`^[a-z0-9][a-z0-9-]{0,31}$`:                 `must be at most 32 lower-case letters, digits and "-"`,
+	`^[A-Z][A-Z0-9_]{0,63}$`:                    `must be at most 64 capital letters, digits and "_", such as PLAN`,
+	`^[A-Za-z_][A-Za-z0-9_]{0,127}$`:            `must be the name of a variable: letters, digits and "_", not beginning with a digit`,
+	`^[0-9A-Za-z]{1,26}$`:                       "must be the id of a run, or the beginning of one",
+	`^[0-9a-f]{16}$`:                            "must be 16 hexadecimal digits in lower case",
+	`^https?://`:                                "must begin with http:// or https://",
+	`^/`:                                        "must be an absolute path",
+}
+
+// formReason says what a value that does not match a pattern must look like.
+func formReason(pattern string) string {
+	if words := formWords[pattern]; words != "" {
+		return words
+	}
+	return "must match " + pattern
 }
 
 func article(types ...string) string {

@@ -43,5 +43,5 @@ func validateTree(name string, tree any, p *Problems) (cut []string) {
 	if !errors.As(err, &bad) {
 		return nil
 	}
-	return schemaProblems(bad, tree, knownKeys(name), p)
+	return schemaProblems(bad, tree, name, p)
 }

@@ -129,6 +129,10 @@ func (w *walker) syntax(err error) {
 	switch {
 	case errors.As(err, &bad):
 		line, column := position(w.data, bad.ByteOffset)
+		if why := notJSON(w.data, bad.ByteOffset); why != "" {
+			w.problems.Add(string(bad.JSONPointer), "line %d, column %d: %s", line, column, why)
+			return
+		}
 		w.problems.Add(string(bad.JSONPointer), "line %d, column %d: %v", line, column, bad.Err)
 	case errors.Is(err, io.EOF):
 		w.problems.Add("", "the document is empty")

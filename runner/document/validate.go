@@ -156,7 +156,7 @@ var sessionForm = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$`)
 // SessionProblem says why no session can be called so; "" when one can.
 func SessionProblem(id string) string {
 	if !sessionForm.MatchString(id) {
-		return fmt.Sprintf("must match %s", sessionForm)
+		return formReason(sessionForm.String())
 	}
 	return idProblem(id)
 }

@@ -6,6 +6,7 @@ package docker
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"net"
 	"net/url"
@@ -55,8 +56,17 @@ type Engine struct {
 
 var _ sandbox.Engine = (*Engine)(nil)
 
+// unusableHost is the error of an address that no engine can be reached at, whatever runs on the machine.
+func unusableHost(host, why string) error {
+	return &sandbox.UnavailableError{
+		Op:   fmt.Sprintf("connect to DOCKER_HOST %q", host),
+		Err:  errors.New(why),
+		Hint: "set DOCKER_HOST to an address that begins with unix:// or tcp://, or unset it",
+	}
+}
+
 // New prepares an engine without connecting to it; the first call that needs the endpoint reports an unusable one.
-// Errors mean a malformed Config or environment.
+// Errors mean a malformed Config or environment; a *sandbox.UnavailableError an address of a kind that cannot work.
 func New(cfg Config) (*Engine, error) {
 	dir := cfg.Dir
 	if dir == "" {
@@ -69,12 +79,12 @@ func New(cfg Config) (*Engine, error) {
 	host := cmp.Or(cfg.Host, os.Getenv(client.EnvOverrideHost), client.DefaultDockerHost)
 	endpoint, err := client.ParseHostURL(host)
 	if err != nil {
-		return nil, fmt.Errorf("new engine: %w", err)
+		return nil, unusableHost(host, "it has no scheme, such as unix://, or no address after the scheme")
 	}
 	switch endpoint.Scheme {
 	case "unix", "tcp", "http", "https":
 	default:
-		return nil, fmt.Errorf("new engine: %s: cannot connect by %q: use unix:// or tcp://", host, endpoint.Scheme)
+		return nil, unusableHost(host, fmt.Sprintf("this program cannot connect by %s", endpoint.Scheme))
 	}
 	sdk, err := client.NewClientWithOpts(
 		client.WithTLSClientConfigFromEnv(),

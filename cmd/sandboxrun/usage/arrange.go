@@ -1,4 +1,5 @@
-package main
+// Package usage puts the words of a command line in order for the library, and says what wrong ones were meant to be.
+package usage
 
 import (
 	"slices"
@@ -7,11 +8,13 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
-// arrange finds the command that args name and moves its flags before its positional arguments, because the library
+// Arrange finds the command that args name and moves its flags before its positional arguments, because the library
 // stops looking for flags at the first positional one. Unknown flags stay flags, so that they are refused by name.
 // Arguments after "--" are left alone. With a help flag the library would take positional arguments for help topics;
-// they are dropped. The command is nil when none matched.
-func arrange(app *cli.App, args []string) (*cli.Command, []string) {
+// they are dropped. "help COMMAND" becomes "COMMAND --help", and --version or -v the command version. The command is
+// nil when none matched.
+func Arrange(app *cli.App, args []string) (*cli.Command, []string) {
+	args = habits(args)
 	var cmd *cli.Command
 	at, cmds := 1, app.Commands
 	for at < len(args) {
@@ -25,6 +28,21 @@ func arrange(app *cli.App, args []string) (*cli.Command, []string) {
 		return cmd, args
 	}
 	return cmd, append(args[:at:at], permute(cmd.Flags, args[at:])...)
+}
+
+// habits rewrites what every other program understands into commands and flags of ours.
+func habits(args []string) []string {
+	if len(args) < 2 {
+		return args
+	}
+	switch args[1] {
+	case "--version", "-version", "-v", "-V":
+		return append([]string{args[0], "version"}, args[2:]...)
+	case "help":
+		words := append([]string{args[0]}, args[2:]...)
+		return append(words, "--help")
+	}
+	return args
 }
 
 func find(cmds []*cli.Command, name string) *cli.Command {

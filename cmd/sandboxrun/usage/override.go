@@ -1,0 +1,31 @@
+package usage
+
+import (
+	"errors"
+
+	"github.com/urfave/cli/v2"
+
+	"sandboxrun/runner/document"
+)
+
+// overrides are the flags that take the place of a field of the task, by the field's pointer.
+var overrides = map[string]string{
+	"/agent": "agent", "/agent/variant": "variant", "/agent/model": "model",
+	"/context/base": "base", "/session_id": "session", "/retry_process_id": "retry", "/land": "land",
+	"/box/image": "image", "/box/runtime": "runtime", "/box/require_tier": "require-tier",
+}
+
+// InFlags names the flag where an error names the field of the task that the flag replaced: nobody finds the field in
+// the document. Other errors come back as they are.
+func InFlags(c *cli.Context, err error) error {
+	var bad *document.InputError
+	if !errors.As(err, &bad) {
+		return err
+	}
+	for i, d := range bad.Details {
+		if flag := overrides[d.Path]; flag != "" && c.IsSet(flag) {
+			bad.Details[i] = document.Detail{Message: "--" + flag + ": " + d.Message}
+		}
+	}
+	return err
+}
