@@ -128,7 +128,14 @@ func (s *landingSet) bring(ctx context.Context, pack *landingPack) error {
 	if err := s.fill(ctx, pack); err != nil {
 		return fmt.Errorf("write objects: %w", err)
 	}
-	if err := s.strict(ctx, pack); err != nil {
+	// The disk takes the files while git checks them: each waits some milliseconds for something else.
+	durable := make(chan error, 1)
+	go func() { durable <- pack.settle() }()
+	err := s.strict(ctx, pack)
+	if derr := <-durable; derr != nil {
+		err = errors.Join(err, fmt.Errorf("write objects: %w", derr))
+	}
+	if err != nil {
 		return err
 	}
 	if err := pack.publish(); err != nil {

@@ -72,7 +72,7 @@ func (s *landingSet) newPack(commit string) (*landingPack, error) {
 	return p, err
 }
 
-// fill writes the objects to a directory that git does not read.
+// fill writes the objects, and the mark that keeps git from removing them, to a directory that git does not read.
 func (s *landingSet) fill(ctx context.Context, p *landingPack) error {
 	w, err := gitobj.NewPackWriter(p.stage, uint32(len(s.missing)))
 	if err != nil {
@@ -96,12 +96,7 @@ func (s *landingSet) fill(ctx context.Context, p *landingPack) error {
 		return errors.Join(err, fmt.Errorf("%d packs were made", len(packs)))
 	}
 	p.name = strings.TrimSuffix(filepath.Base(packs[0]), ".pack")
-	for _, ending := range []string{".pack", ".idx"} {
-		if err := p.settle(filepath.Join(p.stage, p.name+ending)); err != nil {
-			return err
-		}
-	}
-	return nil
+	return os.WriteFile(filepath.Join(p.stage, p.name+".keep"), []byte(keepPrefix+p.commit+"\n"), 0o600)
 }
 
 // packObject appends one object; its id is computed anew on the way.
@@ -125,25 +120,26 @@ func (s *landingSet) packObject(w *gitobj.PackWriter, o landed) error {
 	return err
 }
 
-// settle makes a file durable and the user's.
-func (p *landingPack) settle(path string) error {
-	f, err := os.Open(path)
-	if err != nil {
-		return err
+// packFiles are the endings of the files of a pack, in the order in which they are published: the mark first, the index last.
+var packFiles = []string{".keep", ".pack", ".idx"}
+
+// settle makes the files durable and the user's.
+func (p *landingPack) settle() error {
+	for _, ending := range packFiles {
+		f, err := os.Open(filepath.Join(p.stage, p.name+ending))
+		if err != nil {
+			return err
+		}
+		if err := errors.Join(p.as.own(f, 0o444), f.Sync(), f.Close()); err != nil {
+			return err
+		}
 	}
-	return errors.Join(p.as.own(f, 0o444), f.Sync(), f.Close())
+	return nil
 }
 
-// publish moves the pack into git's directory: the mark first, the index last.
+// publish moves the pack into git's directory.
 func (p *landingPack) publish() error {
-	mark := filepath.Join(p.stage, p.name+".keep")
-	if err := os.WriteFile(mark, []byte(keepPrefix+p.commit+"\n"), 0o600); err != nil {
-		return err
-	}
-	if err := p.settle(mark); err != nil {
-		return err
-	}
-	for _, ending := range []string{".keep", ".pack", ".idx"} {
+	for _, ending := range packFiles {
 		step.Before(StepPublish)
 		err := os.Rename(filepath.Join(p.stage, p.name+ending), filepath.Join(p.dir, p.name+ending))
 		step.After(StepPublish)

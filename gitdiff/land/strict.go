@@ -76,6 +76,7 @@ func (s *landingSet) indexPack(ctx context.Context, program string, p *landingPa
 	}
 	cmd := exec.CommandContext(ctx, program, "--git-dir="+filepath.Join(p.stage, "check"), "--no-pager",
 		"-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null", "-c", "protocol.allow=never",
+		"-c", "core.fsync=none", // the index that git makes for its check is removed with it
 		"index-pack", "--strict", "-o", filepath.Join(p.stage, "check.idx"), pack)
 	cmd.Dir = "/"
 	cmd.Env = []string{
