@@ -48,6 +48,9 @@ type Place struct {
 	Action string // what a person can do
 }
 
+// Prepare reads the rules, which [Change] otherwise does when it is first called. That takes some milliseconds.
+func Prepare() { _, _ = leak.Default() } // Change reports the error
+
 // Change searches what a change adds for secrets: the values this run knows, in
 // every form a [redact.Redactor] finds, and what looks like a secret by the
 // rules of package leak. Whatever is found keeps the change from landing. Only
