@@ -115,7 +115,7 @@ func TestBaseStreamsLargeFiles(t *testing.T) {
 		repo := workbench.Open(t, r)
 		c := workbench.Resolve(t, repo, "HEAD")
 		w := mustWorkspace(t, workbench.Objects(t, repo), LayoutOverlay, c, "")
-		if diff := cmp.Diff(gitdifftest.TreeFiles(t, r, c.Tree), diskFiles(t, w.lower)); diff != "" {
+		if diff := cmp.Diff(gitdifftest.TreeFiles(t, r, c.Tree), diskFiles(t, w.base.treeDir())); diff != "" {
 			t.Errorf("packed %v:\n%s", packed, diff)
 		}
 		checkPack(t, w.base)

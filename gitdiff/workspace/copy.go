@@ -22,11 +22,18 @@ func makeCopy(ctx context.Context, w *Workspace, tree plumbing.Hash, own owner) 
 	if err := privateDir(w.root, own); err != nil {
 		return err
 	}
-	l, err := gitobj.List(ctx, w.objects.Storer(), tree)
+	d, err := gitobj.DeltaOf(ctx, w.objects.Storer(), w.baseTree, tree)
 	if err != nil {
 		return err
 	}
-	d, err := gitobj.DeltaOf(ctx, w.objects.Storer(), w.baseTree, tree)
+	if w.spec.Over != nil {
+		c := &checkout{from: w.objects.Storer(), owner: own, mtime: func(*gitobj.File) time.Time { return time.Time{} }}
+		if err := c.run(ctx, w.root, d.Files, true); err != nil {
+			return err
+		}
+		return fill(ctx, w, d, own)
+	}
+	l, err := gitobj.List(ctx, w.objects.Storer(), tree)
 	if err != nil {
 		return err
 	}
@@ -35,7 +42,7 @@ func makeCopy(ctx context.Context, w *Workspace, tree plumbing.Hash, own owner) 
 		changed[d.Files[i].Path] = true
 	}
 	w.stat = capture.NewStats(len(l.Files))
-	source := &copySource{dir: w.lower}
+	source := &copySource{dir: w.base.treeDir()}
 	c := &checkout{
 		from: w.objects.Storer(), owner: own,
 		mtime: func(f *gitobj.File) time.Time {

@@ -18,7 +18,7 @@ import (
 
 // makeOverlay makes the upper layer of a workspace hold exactly what differs between the base and tree.
 func makeOverlay(ctx context.Context, w *Workspace, tree plumbing.Hash, own owner) error {
-	for _, dir := range []string{w.lower, w.root, w.workDir()} {
+	for _, dir := range append(w.lower(), w.root, w.workDir()) {
 		if strings.ContainsAny(dir, ",:\\") {
 			return fmt.Errorf("%s: an overlay cannot be mounted on a path with a comma, colon or backslash", dir)
 		}

@@ -106,7 +106,7 @@ func TestBoxCannotChangeTheBaseObjects(t *testing.T) {
 	if out, err := box.run("sh", "-c", "rm -rf src && echo gone > README.md && ls"); err != nil {
 		t.Errorf("%v: %s", err, out)
 	}
-	if text, err := os.ReadFile(filepath.Join(w.lower, "README.md")); err != nil || string(text) != "# sample\n" {
+	if text, err := os.ReadFile(filepath.Join(w.base.treeDir(), "README.md")); err != nil || string(text) != "# sample\n" {
 		t.Errorf("the base changed: %q, %v", text, err)
 	}
 }

@@ -3,6 +3,7 @@
 package workspace
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -38,6 +39,10 @@ type Spec struct {
 	Base     gitdiff.Commit // the recorded base commit
 	Tree     string         // hex id of the tree to materialise over the base; empty means Base.Tree
 	UID, GID int            // numeric owner of the files inside the box; without privilege they must be the runner's own
+	// Over is a workspace of the same store and layout whose files lie below this one's, nil for none. No box may use it any more,
+	// and it must outlive this one. Base is its base then, and Tree is what its own tree is to become: only what differs
+	// between both is put over its files, so that all else in it, ignored files included, stays as its box left it.
+	Over *Workspace
 	// Growth is the most that the tree may grow where the file system has project quotas; zero for any growth. A caller that needs a
 	// bound everywhere has to watch the tree.
 	Growth Growth
@@ -59,15 +64,16 @@ type Workspace struct {
 	objects  *gitdiff.Objects
 	spec     Spec
 	layout   Layout
-	baseTree plumbing.Hash
+	baseTree plumbing.Hash  // of what lies below: the base, or the workspace that this one lies over
 	root     string         // the directory the box writes to: the upper directory, or the copy
-	lower    string         // the base's pristine files, trusted
 	stat     *capture.Stats // copy layout only: what every file of the base looked like when it was made
-	base     *base          // held until Close
+	base     *base
+	held     bool // the base is held for this workspace, until Close
 }
 
 // New makes a throwaway tree, and the base it lies over where that is not there yet. The tree has a private .git
-// with one commit holding Base.Tree; with another Tree, the difference shows there as uncommitted changes.
+// with one commit holding Base.Tree; with another Tree, the difference shows there as uncommitted changes. One over another
+// workspace has the .git of that one.
 //
 // The error can be a [*gitobj.TreeError], a [*gitobj.MissingError], ctx's, or one of the file system; nothing is left of the
 // workspace then.
@@ -80,9 +86,12 @@ func New(ctx context.Context, o *gitdiff.Objects, spec Spec) (*Workspace, error)
 }
 
 func build(ctx context.Context, o *gitdiff.Objects, spec Spec) (*Workspace, error) {
-	if spec.Tree == "" {
-		spec.Tree = spec.Base.Tree
+	over := spec.Over
+	if over != nil {
+		spec.Base = over.spec.Base
+		spec.Tree = cmp.Or(spec.Tree, over.spec.Tree)
 	}
+	spec.Tree = cmp.Or(spec.Tree, spec.Base.Tree)
 	tree, err := gitobj.ParseID(spec.Tree)
 	if err != nil {
 		return nil, err
@@ -90,17 +99,19 @@ func build(ctx context.Context, o *gitdiff.Objects, spec Spec) (*Workspace, erro
 	if !filepath.IsAbs(spec.Dir) {
 		return nil, fmt.Errorf("%q is not an absolute path", spec.Dir)
 	}
-	b, err := openBase(ctx, o, spec.Base, owner{spec.UID, spec.GID})
+	if over != nil && over.layout != spec.Layout {
+		return nil, fmt.Errorf("layout %s over layout %s", spec.Layout, over.layout)
+	}
+	w, err := begin(ctx, o, spec)
 	if err != nil {
 		return nil, err
 	}
-	w := &Workspace{objects: o, spec: spec, layout: spec.Layout, baseTree: plumbing.NewHash(b.Tree), lower: b.treeDir(), base: b}
 	step.Before(StepTreeMake)
 	err = makePrivate(spec.Dir)
 	bounded := err == nil && spec.Growth != (Growth{}) && quota.Begin(spec.Dir) == nil // where there is none, doctor says why
 	step.After(StepTreeMake)
 	if err != nil {
-		return nil, errors.Join(err, b.release()) // what is there is not ours to remove
+		return nil, errors.Join(err, w.release()) // what is there is not ours to remove
 	}
 	step.Before(StepTreeFill)
 	err = w.fill(ctx, tree)
@@ -112,6 +123,30 @@ func build(ctx context.Context, o *gitdiff.Objects, spec Spec) (*Workspace, erro
 		return nil, errors.Join(err, w.Close())
 	}
 	return w, nil
+}
+
+// begin is a workspace without files, over a base that it holds or over the base that the one below it holds.
+func begin(ctx context.Context, o *gitdiff.Objects, spec Spec) (*Workspace, error) {
+	w := &Workspace{objects: o, spec: spec, layout: spec.Layout}
+	if spec.Over != nil {
+		w.base, w.baseTree = spec.Over.base, plumbing.NewHash(spec.Over.spec.Tree)
+		return w, nil
+	}
+	b, err := openBase(ctx, o, spec.Base, owner{spec.UID, spec.GID})
+	if err != nil {
+		return nil, err
+	}
+	w.base, w.held, w.baseTree = b, true, plumbing.NewHash(b.Tree)
+	return w, nil
+}
+
+// release ends the use of the base.
+func (w *Workspace) release() error {
+	if !w.held {
+		return nil
+	}
+	w.held = false
+	return w.base.release()
 }
 
 // makePrivate makes a directory for the runner alone, or takes an empty one.
@@ -146,7 +181,18 @@ func (w *Workspace) fill(ctx context.Context, tree plumbing.Hash) error {
 	default:
 		return fmt.Errorf("unknown layout %q", w.layout)
 	}
+	if w.spec.Over != nil {
+		return nil // its repository shows through, or was copied
+	}
 	return privateGit(filepath.Join(w.root, ".git"), w.base, own)
+}
+
+// lower lists the directories that show through an upper layer, topmost first.
+func (w *Workspace) lower() []string {
+	if w.spec.Over == nil {
+		return []string{w.base.treeDir()}
+	}
+	return append([]string{w.spec.Over.root}, w.spec.Over.lower()...)
 }
 
 // Mount describes how the workspace is mounted in a box.
@@ -156,7 +202,7 @@ func (w *Workspace) Mount() Mount {
 		m.Dir = w.root
 		return m
 	}
-	m.Lower, m.Upper, m.Work = []string{w.lower}, w.root, w.workDir()
+	m.Lower, m.Upper, m.Work = w.lower(), w.root, w.workDir()
 	return m
 }
 
@@ -171,12 +217,7 @@ func (w *Workspace) Close() error {
 	if err := Remove(w.objects.Store(), w.spec.Dir); err != nil {
 		return fmt.Errorf("close workspace: %w", err)
 	}
-	if w.base == nil {
-		return nil
-	}
-	err := w.base.release()
-	w.base = nil
-	if err != nil {
+	if err := w.release(); err != nil {
 		return fmt.Errorf("close workspace: %w", err)
 	}
 	return nil
@@ -189,8 +230,12 @@ var (
 )
 
 // Snapshot captures the workspace. The box must be gone: a tree that still changes gives [gitdiff.ErrTreeUnstable]. Content that is not a
-// file, a link or a directory is left out and named in a finding; a tree above the budget is a [*gitdiff.BudgetError].
+// file, a link or a directory is left out and named in a finding; a tree above the budget is a [*gitdiff.BudgetError]. A workspace
+// over another one cannot be captured.
 func (w *Workspace) Snapshot(ctx context.Context, b capture.Budget) (*capture.Snapshot, error) {
+	if w.spec.Over != nil {
+		return nil, errors.New("snapshot workspace: it lies over another one, whose files no tree describes")
+	}
 	began, err := gitobj.ParseTree(w.spec.Tree)
 	if err != nil {
 		return nil, fmt.Errorf("snapshot workspace: %w", err)
