@@ -20,6 +20,19 @@ import (
 // cause) stops the run; the result still arrives. watch, if not nil, receives
 // every journal event in order and must not block.
 func (r *Runner) Execute(ctx context.Context, p *plan.Plan, watch func(journal.Event)) (*document.Result, error) {
+	return r.ExecuteAs(ctx, Identity{ID: state.NewID()}, p, watch)
+}
+
+// Identity is what a run is called, and where it comes from.
+type Identity struct {
+	ID     string       // made by state.NewID
+	Worker state.Worker // Detached, Attempt and First; the rest is filled in
+	// Begun is called once the run is sure to get a result; may be nil.
+	Begun func(*state.RunDir)
+}
+
+// ExecuteAs is Execute for a run that has its id already.
+func (r *Runner) ExecuteAs(ctx context.Context, as Identity, p *plan.Plan, watch func(journal.Event)) (*document.Result, error) {
 	ready, slot, started, err := r.admit(ctx, p)
 	if err != nil {
 		return nil, err
@@ -31,7 +44,7 @@ func (r *Runner) Execute(ctx context.Context, p *plan.Plan, watch func(journal.E
 	}
 	// The run has its result by then, and the next sweep removes what is left.
 	defer func() { _ = ready.guest.Release() }()
-	run, err := r.newRun(ctx, p, ready, started, watch)
+	run, err := r.newRun(ctx, as, p, ready, started, watch)
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("create run: %w", err), ready.session.Leave(), ready.repo.Close())
 	}

@@ -36,10 +36,14 @@ type run struct {
 
 // newRun makes the directory, the journals and the plan of a run that preflight
 // found possible.
-func (r *Runner) newRun(ctx context.Context, p *plan.Plan, rd *ready, started time.Time, watch func(journal.Event)) (*run, error) {
-	dir, err := r.o.State.NewRun()
+func (r *Runner) newRun(ctx context.Context, as Identity, p *plan.Plan, rd *ready, started time.Time, watch func(journal.Event)) (*run, error) {
+	dir, err := r.o.State.NewRunAs(as.ID)
 	if err != nil {
 		return nil, err
+	}
+	as.Worker.Build = rd.guest.Build()
+	if err := dir.WriteWorker(as.Worker); err != nil {
+		return nil, errors.Join(err, dir.Discard())
 	}
 	x := &run{r: r, agent: rd.agent, repo: rd.repo}
 	x.facts = facts{identity: newIdentity(dir, p, started), plan: p, base: rd.base, session: rd.session, record: record.Record{Dir: dir}}
@@ -54,6 +58,9 @@ func (r *Runner) newRun(ctx context.Context, p *plan.Plan, rd *ready, started ti
 	step.After(stepPlan)
 	if err != nil {
 		return nil, errors.Join(err, x.record.Close(), dir.Discard())
+	}
+	if as.Begun != nil { // with a plan the run has a result, whatever happens
+		as.Begun(dir)
 	}
 	x.record.Steps.WriteBase(x.base)
 	x.report = newReport(x.record.Log, p.Box.Limits.OutputBytes)

@@ -30,12 +30,13 @@ const testSecret = "not-a-real-key-0123456789"
 // secretRun is a run with a journal and a key, and no box.
 func secretRun(t *testing.T, key egress.KeyFunc) *run {
 	t.Helper()
+	newID := state.NewID
 	state, err := state.Open(filepath.Join(t.TempDir(), "state"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	r := New(Options{State: state, Config: config.Default()})
-	x, err := r.newRun(t.Context(), &plan.Plan{Agent: &plan.Agent{Provider: "anthropic"}}, &ready{key: key}, time.Now(), nil)
+	x, err := r.newRun(t.Context(), Identity{ID: newID()}, &plan.Plan{Agent: &plan.Agent{Provider: "anthropic"}}, &ready{key: key}, time.Now(), nil)
 	if err != nil {
 		t.Fatal(err)
 	}

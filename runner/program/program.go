@@ -101,8 +101,13 @@ func (p *Pinned) Path() string {
 	return p.path
 }
 
-// Build identifies the build of the program.
-func (p *Pinned) Build() string { return filepath.Base(p.path) }
+// Build identifies the build of the program; "" of a nil Pinned.
+func (p *Pinned) Build() string {
+	if p == nil {
+		return ""
+	}
+	return filepath.Base(p.path)
+}
 
 // Release gives the file up, and removes it when no other process holds it. A nil Pinned holds nothing.
 func (p *Pinned) Release() error {

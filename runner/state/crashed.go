@@ -163,7 +163,7 @@ func (s *State) Strays() ([]string, error) {
 	}
 	var ids []string
 	for _, e := range entries {
-		if validRunID(e.Name()) && !s.Alive(s.Owner(e.Name())) {
+		if ValidRunID(e.Name()) && !s.Alive(s.Owner(e.Name())) {
 			ids = append(ids, e.Name())
 		}
 	}

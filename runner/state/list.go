@@ -77,7 +77,7 @@ func idsIn(dir string) ([]string, error) {
 	}
 	var ids []string
 	for _, e := range entries {
-		if validRunID(e.Name()) {
+		if ValidRunID(e.Name()) {
 			ids = append(ids, e.Name())
 		}
 	}
@@ -143,6 +143,20 @@ func (d *RunDir) Result() ([]byte, error) {
 	}
 	return data, nil
 }
+
+// Run returns the run of exactly that id, for reading; fs.ErrNotExist where there is none.
+func (s *State) Run(id string) (*RunDir, error) {
+	if !ValidRunID(id) {
+		return nil, &fs.PathError{Op: "find run", Path: excerpt.Clip(id, 64), Err: fs.ErrNotExist}
+	}
+	if _, err := os.Lstat(s.runDir(id)); err != nil {
+		return nil, fmt.Errorf("find run: %w", err)
+	}
+	return &RunDir{state: s, id: id}, nil
+}
+
+// Live reports whether a process works on the run.
+func (d *RunDir) Live() (bool, error) { return locked(d.Path("lock")) }
 
 // Find returns the one run whose id begins with prefix, for reading. Errors are *InputError, or failures of reading.
 func (s *State) Find(prefix string) (*RunDir, error) {

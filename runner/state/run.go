@@ -35,10 +35,17 @@ type RunDir struct {
 	secrets *redact.Redactor
 }
 
-// NewRun creates the directory of a new run and holds its lock. Ids are ULIDs
-// in lower case (github.com/ulid/spec): they sort by time.
-func (s *State) NewRun() (*RunDir, error) {
-	id := strings.ToLower(ulid.Make().String())
+// NewID makes the id of a run. Ids are ULIDs in lower case (github.com/ulid/spec): they sort by time.
+func NewID() string { return strings.ToLower(ulid.Make().String()) }
+
+// NewRun creates the directory of a new run and holds its lock.
+func (s *State) NewRun() (*RunDir, error) { return s.NewRunAs(NewID()) }
+
+// NewRunAs is NewRun with an id that NewID made. It fails with fs.ErrExist where the id has a directory.
+func (s *State) NewRunAs(id string) (*RunDir, error) {
+	if !ValidRunID(id) {
+		return nil, fmt.Errorf("create run: %q is no id of a run", excerpt.Clip(id, 64))
+	}
 	// The directory appears under its name with the lock already held: a new run never looks dead.
 	tmp := filepath.Join(s.runsDir(), newPrefix+id)
 	creation, err := s.creationLock(false)
@@ -46,6 +53,9 @@ func (s *State) NewRun() (*RunDir, error) {
 		return nil, err
 	}
 	defer func() { _ = creation.Close() }() // nothing was written
+	if _, err := os.Lstat(s.runDir(id)); err == nil {
+		return nil, &fs.PathError{Op: "create run", Path: s.runDir(id), Err: fs.ErrExist}
+	}
 	d := &RunDir{state: s, id: id}
 	// Marked first, so that a run that dies at any later point is found.
 	step.Before(stepMark)

@@ -156,7 +156,7 @@ func (s *State) Owner(id string) string { return s.id + "." + id }
 // that cannot be decided, count as in use.
 func (s *State) Alive(owner string) bool {
 	id, ours := strings.CutPrefix(owner, s.id+".")
-	if !ours || !validRunID(id) {
+	if !ours || !ValidRunID(id) {
 		return true
 	}
 	held, err := locked(filepath.Join(s.runDir(id), "lock"))
@@ -176,8 +176,8 @@ func (s *State) unmark(id string) error {
 	return nil
 }
 
-// validRunID reports whether a name is an id. It prevents foreign names from becoming paths.
-func validRunID(id string) bool {
+// ValidRunID reports whether a name is an id. It prevents foreign names from becoming paths.
+func ValidRunID(id string) bool {
 	_, err := ulid.ParseStrict(strings.ToUpper(id))
 	return err == nil && id == strings.ToLower(id)
 }

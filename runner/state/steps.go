@@ -5,6 +5,7 @@ import "sandboxrun/internal/step"
 // Steps of making and ending the directory of a run.
 var (
 	stepMake    = step.Define("run/make")
+	stepWorker  = step.Define("run/worker")
 	stepMark    = step.Define("run/mark")
 	stepAppear  = step.Define("run/appear")
 	stepClose   = step.Define("run/close")

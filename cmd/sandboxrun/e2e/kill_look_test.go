@@ -144,7 +144,7 @@ func (v *victim) examineResult() {
 
 // unbegun reports whether a run dies before it has a plan, or while it is being discarded.
 func unbegun(d death) bool {
-	return d.step == "run/discard" || d.step == "run/journal" || d.step == "run/plan" && d.side == "before" || d.step == "run/appear"
+	return d.step == "run/discard" || d.step == "run/worker" || d.step == "run/journal" || d.step == "run/plan" && d.side == "before" || d.step == "run/appear"
 }
 
 // examineVerdict compares a result with the repository: the branch it names exists, and an existing branch is named.
