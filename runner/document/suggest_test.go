@@ -81,7 +81,7 @@ func TestEveryPatternOfTasksAndConfigurationHasWords(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, line := range strings.Split(string(text), "\n") {
+		for line := range strings.SplitSeq(string(text), "\n") {
 			_, after, ok := strings.Cut(line, `"pattern": "`)
 			if !ok {
 				continue

@@ -84,7 +84,7 @@ func New(cfg Config) (*Engine, error) {
 	switch endpoint.Scheme {
 	case "unix", "tcp", "http", "https":
 	default:
-		return nil, unusableHost(host, fmt.Sprintf("this program cannot connect by %s", endpoint.Scheme))
+		return nil, unusableHost(host, "this program cannot connect by "+endpoint.Scheme)
 	}
 	sdk, err := client.NewClientWithOpts(
 		client.WithTLSClientConfigFromEnv(),
