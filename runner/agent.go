@@ -3,10 +3,14 @@ package runner
 import (
 	"context"
 	"fmt"
+	"io"
+	"os"
 
 	"sandboxrun/agents"
 	"sandboxrun/internal/step"
 	"sandboxrun/runner/document"
+	"sandboxrun/runner/excerpt"
+	"sandboxrun/sandbox"
 	"sandboxrun/sandbox/egress"
 )
 
@@ -46,7 +50,8 @@ func work(ctx context.Context, x *run) error {
 		}
 		if *c.ExitCode != 0 {
 			failed++
-			x.report.add(issue(document.CodeCommandFailed, fmt.Sprintf("%q exited with %d", text, *c.ExitCode)).withSeverity(x.workSeverity(failed)))
+			x.report.add(issue(document.CodeCommandFailed, fmt.Sprintf("%q exited with %d%s", text, *c.ExitCode, missingProgram(c, x.plan.Box.Image))).
+				withSeverity(x.workSeverity(failed)))
 		}
 	}
 	return nil
@@ -66,13 +71,18 @@ func (x *run) turn(ctx context.Context) error {
 	h := x.newHost()
 	conversation, resume := x.session.ConversationID()
 	p, b := x.plan.Agent, x.boxes.Working
-	out, err := x.agent.Run(ctx, b, agents.Turn{
+	errs, err := x.record.Dir.Spool("agent.stderr.log")
+	if err != nil {
+		return err
+	}
+	out, err := x.agent.Run(ctx, agentBox{b, errs}, agents.Turn{
 		Prompt: p.Prompt, Model: p.Model, SessionID: conversation, Resume: resume,
 		Wire: p.Wire, BaseURL: egress.BrokerURL(p.Provider), Token: x.boxes.Token,
 		Env: p.Environ(), Args: p.Args, Settings: p.Settings, MCP: p.Servers(),
 		ReadOnly: p.ReadOnly, Dial: b.Gate.Dial,
 	}, h)
 	h.finish()
+	x.keepAgentLog(errs)
 	x.evidence.outcome = &out
 	if err != nil {
 		return fmt.Errorf("agent %s: %w", p.Name, err)
@@ -84,6 +94,34 @@ func (x *run) turn(ctx context.Context) error {
 		x.report.add(issue(out.Code, out.Message).withSeverity(document.SeverityFruitless))
 	}
 	return nil
+}
+
+// agentBox is the box as its agent sees it: what the agent's programs write to standard error is also one of the run's
+// logs, because adapters read the end of it only, and only when a turn fails.
+type agentBox struct {
+	sandbox.Sandbox
+	errs *excerpt.Spool
+}
+
+// Exec runs one process of the agent.
+func (b agentBox) Exec(ctx context.Context, c sandbox.Command) (sandbox.Exit, error) {
+	if c.Stderr != nil && c.Stderr != io.Discard {
+		c.Stderr = io.MultiWriter(c.Stderr, b.errs)
+	}
+	return b.Sandbox.Exec(ctx, c)
+}
+
+// keepAgentLog lists the log of the agent's standard error, and removes an empty one.
+func (x *run) keepAgentLog(errs *excerpt.Spool) {
+	err := errs.Close()
+	if err == nil && errs.Excerpt() == "" {
+		err = os.Remove(errs.Path())
+	} else {
+		x.evidence.logFiles = append(x.evidence.logFiles, errs.Path())
+	}
+	if err != nil {
+		x.record.Log.Remark("the log of the agent's standard error is not whole: %v", err)
+	}
 }
 
 // unknownVersion says that a CLI is of a version that was not tested; pinned is

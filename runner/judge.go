@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"regexp"
 	"strings"
 
 	"sandboxrun/runner/check"
@@ -104,17 +105,18 @@ func judgeCommands(p *plan.Plan, e evidence, r *report) {
 		case v.passed():
 			green++
 		case len(v.Criteria) == 0:
-			r.add(issue(document.CodeCommandFailed, fmt.Sprintf("%q exited with %d in a fresh box", v.Command, *v.run.ExitCode)))
+			r.add(issue(document.CodeCommandFailed, fmt.Sprintf("%q exited with %d in a fresh box%s", v.Command, *v.run.ExitCode,
+				missingProgram(v.run, p.Box.Image))))
 		}
 	}
 	for i, c := range p.Criteria {
 		v, measured := byCriterion[i]
-		r.acceptance = append(r.acceptance, judgeCriterion(c, v, measured, e.baselines, r))
+		r.acceptance = append(r.acceptance, judgeCriterion(c, v, measured, e.baselines, p.Box.Image, r))
 	}
 	r.tests = sumUp(p, e.verified, green, ran, r)
 }
 
-func judgeCriterion(c document.Criterion, v verifyOutcome, measured bool, baselines []verifyOutcome, r *report) document.Judged {
+func judgeCriterion(c document.Criterion, v verifyOutcome, measured bool, baselines []verifyOutcome, image string, r *report) document.Judged {
 	if c.Command == "" {
 		return document.Judged{Text: c.Text, Check: "none", Verdict: string(check.Unverifiable), Evidence: "a sentence; nothing here can measure it"}
 	}
@@ -126,10 +128,29 @@ func judgeCriterion(c document.Criterion, v verifyOutcome, measured bool, baseli
 	case v.passed():
 		j.Verdict, j.Evidence = string(check.Pass), fmt.Sprintf("exit %d in a fresh box%s", *v.run.ExitCode, baselineNote(v, baselines))
 	default:
-		j.Verdict, j.Evidence = string(check.Fail), fmt.Sprintf("exit %d, expected %d, in a fresh box%s", *v.run.ExitCode, v.ExpectExit, baselineNote(v, baselines))
+		j.Verdict, j.Evidence = string(check.Fail), fmt.Sprintf("exit %d, expected %d, in a fresh box%s%s", *v.run.ExitCode, v.ExpectExit,
+			baselineNote(v, baselines), missingProgram(v.run, image))
 		r.add(issue(document.CodeAcceptanceFailed, fmt.Sprintf("%q: %s", c.Command, j.Evidence)))
 	}
 	return j
+}
+
+// notFound is the message of a shell about a program that is not there.
+var notFound = regexp.MustCompile(`(?m)^(?:/bin/)?(?:sh|bash|dash|ash): (?:(?:line )?\d+: )?([A-Za-z0-9][A-Za-z0-9._+-]{0,63}): (?:command )?not found\r?$`)
+
+// missingProgram says of a command that ended with the code of a missing program which one is in which image not. The
+// box wrote the message, so a name that is not in the command itself is not repeated.
+func missingProgram(c document.CommandRun, image string) string {
+	const codeNotFound = 127 // of every shell of POSIX
+	if c.ExitCode == nil || *c.ExitCode != codeNotFound {
+		return ""
+	}
+	for _, m := range notFound.FindAllStringSubmatch(c.StderrExcerpt, 100) {
+		if strings.Contains(c.Command, m[1]) {
+			return fmt.Sprintf("; image %s has no program %q", image, m[1])
+		}
+	}
+	return fmt.Sprintf("; a program that the command starts is not in image %s", image)
 }
 
 // baselineNote says how the same command went on the base commit.

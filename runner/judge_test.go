@@ -114,3 +114,25 @@ func TestThePlanListsThePhasesThatRun(t *testing.T) {
 		t.Errorf("planned %v, run %v", planned, run)
 	}
 }
+
+func TestExit127NamesTheProgramAndTheImage(t *testing.T) {
+	t.Parallel()
+	code := func(n int) *int { return &n }
+	for _, tt := range []struct {
+		name, command, stderr string
+		code                  *int
+		want                  string
+	}{
+		{"dash", "pytest -q", "/bin/sh: 1: pytest: not found\n", code(127), `; image python:3 has no program "pytest"`},
+		{"bash", "cd x && go test ./...", "sh: line 1: go: command not found\r\n", code(127), `; image python:3 has no program "go"`},
+		{"busybox", "make", "sh: make: not found\n", code(127), `; image python:3 has no program "make"`},
+		{"a name that the box made up", "make", "sh: 1: run-as-root: not found\n", code(127), "; a program that the command starts is not in image python:3"},
+		{"silent", "make", "", code(127), "; a program that the command starts is not in image python:3"},
+		{"another code", "make", "sh: 1: make: not found\n", code(1), ""},
+		{"no code", "make", "sh: 1: make: not found\n", nil, ""},
+	} {
+		if got := missingProgram(document.CommandRun{Command: tt.command, StderrExcerpt: tt.stderr, ExitCode: tt.code}, "python:3"); got != tt.want {
+			t.Errorf("%s: %q, want %q", tt.name, got, tt.want)
+		}
+	}
+}

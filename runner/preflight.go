@@ -72,8 +72,10 @@ func (r *Runner) preflight(ctx context.Context, p *plan.Plan) (_ *ready, err err
 	if rd.engine, err = r.o.Engine.Info(ctx); err != nil {
 		return nil, err
 	}
-	if im, ok := r.o.Engine.(imager); ok {
-		if _, err := im.Image(ctx, p.Box.Image); err != nil {
+	var image sandbox.ImageInfo
+	im, looks := r.o.Engine.(imager)
+	if looks {
+		if image, err = im.Image(ctx, p.Box.Image); err != nil {
 			return nil, err
 		}
 	}
@@ -85,6 +87,11 @@ func (r *Runner) preflight(ctx context.Context, p *plan.Plan) (_ *ready, err err
 	}
 	if rd.treeUser, err = box.TreeUser(rd.engine); err != nil {
 		return nil, err
+	}
+	if looks && rd.agent != nil {
+		if err := r.checkProgram(ctx, rd, p, image); err != nil {
+			return nil, err
+		}
 	}
 	if p.Session != "" && rd.session == nil {
 		rd.session, err = session.Begin(ctx, r.o.State, p, repo, rd.base)

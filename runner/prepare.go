@@ -39,7 +39,7 @@ func (x *run) setup(ctx context.Context, b *box.Box, phase string) (err error) {
 			return err
 		}
 		if *c.ExitCode != 0 {
-			return &setupError{command: text, code: c.ExitCode}
+			return &setupError{command: text, code: c.ExitCode, why: missingProgram(c, x.plan.Box.Image)}
 		}
 	}
 	return nil

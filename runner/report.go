@@ -40,13 +40,14 @@ func newReport(l *record.Log, maxOutput int64) report {
 type setupError struct {
 	command string
 	code    *int
+	why     string // begins with a separator; may be empty
 }
 
 func (e *setupError) Error() string {
 	if e.code == nil {
 		return fmt.Sprintf("setup command %q did not end", e.command)
 	}
-	return fmt.Sprintf("setup command %q exited with %d", e.command, *e.code)
+	return fmt.Sprintf("setup command %q exited with %d%s", e.command, *e.code, e.why)
 }
 
 // diskFull says that a disk, or a quota of one, has no room left, or no more than it must keep.

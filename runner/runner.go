@@ -32,6 +32,9 @@ type Options struct {
 	// Waiting is called with the reason why a run waits for others before it
 	// begins; may be nil.
 	Waiting func(message string)
+	// AgentLabel and the name of an agent form the label of an image that holds
+	// its program; "" when images have no such labels.
+	AgentLabel string
 	// Version of this program, for the journal.
 	Version string
 }

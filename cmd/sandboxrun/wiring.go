@@ -77,7 +77,8 @@ func (p *program) runnerWith(cfg config.Config, getenv func(string) string, boxe
 	}
 	r := runner.New(runner.Options{
 		Asker: asker, Waiting: func(message string) { p.notef("%s", message) },
-		State: st, Config: cfg, Engine: eng, GuestBinary: binary, CABundle: images.HostCAPath(getenv), Getenv: getenv, Layout: layout, Version: buildVersion().Version,
+		State: st, Config: cfg, Engine: eng, GuestBinary: binary, CABundle: images.HostCAPath(getenv), Getenv: getenv, Layout: layout,
+		AgentLabel: images.AgentLabel, Version: buildVersion().Version,
 	})
 	return r, func() {
 		hangUp()

@@ -143,3 +143,24 @@ func TestTransientRateLimitDoesNotFailTheRun(t *testing.T) {
 		t.Errorf("exit %d, issues %+v", o.exit, res.Issues)
 	}
 }
+
+func TestStandardErrorOfTheAgentIsALog(t *testing.T) {
+	t.Parallel()
+	rig, repo := newRig(t), newRepo(t, sample)
+	task := agentTask(repo)
+	task["agent"] = map[string]any{"name": `acp:sh -c 'echo cannot find my own settings >&2; exit 3'`, "provider": "anthropic"}
+	res, o := rig.execute(task)
+	if o.exit != 4 {
+		t.Errorf("exit %d, issues %+v", o.exit, res.Issues)
+	}
+	for _, name := range res.Logs {
+		if filepath.Base(name) != "agent.stderr.log" {
+			continue
+		}
+		if text, err := os.ReadFile(name); err != nil || string(text) != "cannot find my own settings\n" {
+			t.Errorf("%s: %q, %v", name, text, err)
+		}
+		return
+	}
+	t.Errorf("no log of the agent's standard error in %v", res.Logs)
+}

@@ -3,8 +3,12 @@ package e2e
 import (
 	"fmt"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
+
+	"sandboxrun/images"
+	"sandboxrun/internal/testenv"
 )
 
 func TestMalformedTasksAreRefusedWithPointersBeforeAnythingIsMade(t *testing.T) {
@@ -88,5 +92,34 @@ func TestMissingKeyIsReportedBeforeTheWork(t *testing.T) {
 	doc, exit := rig.refuse(marshal(t, agentTask(repo)))
 	if exit != 2 || !strings.Contains(doc.Error.Message+doc.Error.Hint+fmt.Sprint(doc.Error.Details), "ANTHROPIC_API_KEY") {
 		t.Errorf("exit %d, %+v", exit, doc)
+	}
+}
+
+// The image is looked into once; later refusals know.
+func TestAnImageWithoutTheAgentIsRefusedBeforeTheWork(t *testing.T) {
+	t.Parallel()
+	testenv.Engine(t, images.Base)
+	rig, repo := newRig(t), newRepo(t, sample)
+	task := agentTask(repo)
+	task["box"] = map[string]any{"image": images.Base}
+	for range 2 {
+		doc, exit := rig.refuse(marshal(t, task))
+		if exit != 2 || len(doc.Error.Details) != 1 || doc.Error.Details[0].Path != "/box/image" ||
+			!strings.Contains(doc.Error.Details[0].Message, images.Base+` has no program "claude", which agent claude needs`) {
+			t.Fatalf("exit %d, %+v", exit, doc)
+		}
+	}
+	if known, err := os.ReadFile(filepath.Join(rig.state, "images.json")); err != nil || !strings.Contains(string(known), `"claude":false`) {
+		t.Errorf("images.json: %s, %v", known, err)
+	}
+	if runs, err := os.ReadDir(filepath.Join(rig.state, "runs")); err != nil || len(runs) > 0 {
+		t.Errorf("%d runs are left, %v", len(runs), err)
+	}
+	// A set-up or a command that finds no program says which and where.
+	command := repo.task("nosuchprogram --version")
+	command["box"] = map[string]any{"image": images.Base}
+	res, _ := rig.execute(command)
+	if len(res.Issues) == 0 || !strings.Contains(fmt.Sprint(res.Issues), "image "+images.Base+` has no program "nosuchprogram"`) {
+		t.Errorf("issues %+v", res.Issues)
 	}
 }
