@@ -15,8 +15,8 @@ var overrides = map[string]string{
 	"/box/image": "image", "/box/runtime": "runtime", "/box/require_tier": "require-tier",
 }
 
-// InFlags names the flag where an error names the field of the task that the flag replaced: nobody finds the field in
-// the document. Other errors come back as they are.
+// InFlags names the flag, beside the field of the task that the flag replaced: nobody finds the field in the document.
+// Other errors come back as they are.
 func InFlags(c *cli.Context, err error) error {
 	var bad *document.InputError
 	if !errors.As(err, &bad) {
@@ -24,7 +24,7 @@ func InFlags(c *cli.Context, err error) error {
 	}
 	for i, d := range bad.Details {
 		if flag := overrides[d.Path]; flag != "" && c.IsSet(flag) {
-			bad.Details[i] = document.Detail{Message: "--" + flag + ": " + d.Message}
+			bad.Details[i].Message = "--" + flag + ": " + d.Message
 		}
 	}
 	return err
