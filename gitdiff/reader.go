@@ -2,6 +2,7 @@ package gitdiff
 
 import (
 	"errors"
+	"io/fs"
 	"slices"
 	"sync"
 
@@ -16,6 +17,7 @@ import (
 const (
 	objectCacheBytes = 64 << 20 // recently read objects and delta bases
 	maxRetired       = 4        // replaced sources kept for the packs they hold open
+	maxVanished      = 20       // times in a row that a pack may vanish before it is read
 )
 
 // reader reads git objects from a user's object directory and all it borrows from. It is safe for concurrent use,
@@ -56,15 +58,16 @@ func (r *reader) open(dir string) (*source, error) {
 	return &source{st, dir, packs}, err
 }
 
-// refresh reopens the sources whose packs have changed and reports whether there was one. The caller holds the lock.
-func (r *reader) refresh() (bool, error) {
+// refresh reopens the sources whose packs have changed, or all of them, and reports whether there was one. The caller
+// holds the lock.
+func (r *reader) refresh(all bool) (bool, error) {
 	changed := false
 	for i, s := range r.sources {
 		packs, err := s.ObjectPacks()
 		if err != nil {
 			return false, err
 		}
-		if slices.Equal(packs, s.packs) {
+		if !all && slices.Equal(packs, s.packs) {
 			continue
 		}
 		fresh, err := r.open(s.dir)
@@ -89,7 +92,7 @@ func (r *reader) refresh() (bool, error) {
 func (r *reader) find(ask func(*source) error) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	for {
+	for vanished := 0; ; {
 		var failed error
 		for _, s := range slices.Concat(r.sources, r.retired) {
 			err := ask(s)
@@ -100,7 +103,16 @@ func (r *reader) find(ask func(*source) error) error {
 				failed = err
 			}
 		}
-		changed, err := r.refresh()
+		// The list of packs may be the one that was seen when the source was opened although its index was read from
+		// others meanwhile: git names a pack by what it holds.
+		gone := failed != nil && isVanished(failed) && vanished < maxVanished
+		if gone {
+			vanished++
+		}
+		changed, err := r.refresh(gone)
+		if gone && err != nil && isVanished(err) {
+			continue
+		}
 		if err != nil {
 			return err
 		}
@@ -111,6 +123,11 @@ func (r *reader) find(ask func(*source) error) error {
 			return plumbing.ErrObjectNotFound
 		}
 	}
+}
+
+// isVanished reports whether an error says that a file was removed between its listing and its opening.
+func isVanished(err error) bool {
+	return errors.Is(err, dotgit.ErrPackfileNotFound) || errors.Is(err, fs.ErrNotExist)
 }
 
 // EncodedObject returns an object; the content of a large one is read from disk when its Reader is read.
