@@ -116,6 +116,8 @@ var formWords = map[string]string{
 	`^[0-9a-f]{16}$`:                            "must be 16 hexadecimal digits in lower case",
 	`^https?://`:                                "must begin with http:// or https://",
 	`^/`:                                        "must be an absolute path",
+	`^.*:[0-9]{1,5}$`:                           `must be an address with a port, such as "127.0.0.1:7311"`,
+	`^[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?$`:    "must be the name of a host in lower case",
 }
 
 // formReason says what a value that does not match a pattern must look like.
