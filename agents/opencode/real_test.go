@@ -36,10 +36,15 @@ func newJobOf(t *testing.T, agent string, files map[string]string, steps ...mode
 	return agentstest.NewBoundedJob(t, agent, loadKit(t), files, steps...)
 }
 
-// eachProgram runs a test with each program that this package drives.
-func eachProgram(t *testing.T, test func(t *testing.T, agent string)) {
+// programs are those that this package drives.
+var programs = []string{"opencode", "kilo"}
+
+// sampledPrograms runs a test with each program, and with the first named one where not every case is wanted: a turn of
+// either takes five to seven seconds of a processor.
+func sampledPrograms(t *testing.T, first string, test func(t *testing.T, agent string)) {
 	t.Helper()
-	for _, agent := range []string{"opencode", "kilo"} {
+	others := slices.DeleteFunc(slices.Clone(programs), func(p string) bool { return p == first })
+	for _, agent := range testenv.Sample(t, append([]string{first}, others...), 1) {
 		t.Run(agent, func(t *testing.T) { test(t, agent) })
 	}
 }
@@ -55,15 +60,16 @@ func loadKit(t *testing.T) kit.Kit {
 }
 
 func TestSpeaksEveryWire(t *testing.T) {
-	eachProgram(t, func(t *testing.T, agent string) {
+	for _, agent := range programs {
 		a, _ := agents.Lookup(agent)
 		for i, w := range a.Info().Wires {
 			for _, model := range []string{"my-model", ""} {
-				// A sample has every wire once, of the two programs and with and without a model by turns.
-				if !testenv.All() && (i%2 == 1 != (agent == "kilo") || (model == "") != (i%2 == 1 && w != wire.OpenAIChat)) {
+				// A sample has every wire once, of the two programs and with and without a model by turns, but for the first, which
+				// the conformance tests speak.
+				if !testenv.All() && (i == 0 || i%2 == 1 != (agent == "kilo") || (model == "") != (i%2 == 1 && w != wire.OpenAIChat)) {
 					continue
 				}
-				t.Run(string(w)+" "+model, func(t *testing.T) {
+				t.Run(agent+" "+string(w)+" "+model, func(t *testing.T) {
 					k := loadKit(t)
 					j, ctx := newJobOf(t, agent, nil, agentstest.Uses(k.Run("echo 1 >ran.txt")), modelserver.Step{Text: "done"})
 					j.Turn.Wire, j.Turn.Model = w, model
@@ -84,7 +90,7 @@ func TestSpeaksEveryWire(t *testing.T) {
 				})
 			}
 		}
-	})
+	}
 }
 
 func TestRunsWhatWasAllowedBesideADenial(t *testing.T) {
@@ -114,7 +120,7 @@ func TestRunsWhatWasAllowedBesideADenial(t *testing.T) {
 }
 
 func TestAsksForSubagentsServersAndPathsOutside(t *testing.T) {
-	eachProgram(t, func(t *testing.T, agent string) {
+	sampledPrograms(t, "kilo", func(t *testing.T, agent string) {
 		k := loadKit(t)
 		const server = `const rl=require("readline").createInterface({input:process.stdin});
 rl.on("line",l=>{const m=JSON.parse(l);if(m.id===undefined)return;
@@ -158,20 +164,8 @@ console.log(JSON.stringify({jsonrpc:"2.0",id:m.id,result:r}))})`
 	})
 }
 
-func TestLeavesTheBoxUsable(t *testing.T) {
-	k := loadKit(t)
-	j, ctx := newJob(t, nil, agentstest.Uses(k.Run("true")), modelserver.Step{Text: "done"})
-	if o := j.MustEnd(ctx); o.End != agents.EndClean {
-		t.Errorf("outcome = %+v", o)
-	}
-	out, err := exec.CommandContext(ctx, "docker", "exec", j.Box.ID, "sh", "-c", "ls .; pgrep -a opencode").CombinedOutput()
-	if code := new(exec.ExitError); !errors.As(err, &code) || code.ExitCode() != 1 || len(out) != 0 {
-		t.Errorf("in the box: %v: %s, want no file and no process", err, out)
-	}
-}
-
 func TestReadsTheInstructionsOfTheRepositoryAndNothingElseOfTheWorld(t *testing.T) {
-	eachProgram(t, func(t *testing.T, agent string) {
+	sampledPrograms(t, "opencode", func(t *testing.T, agent string) {
 		k := loadKit(t)
 		j, ctx := newJobOf(t, agent, map[string]string{"AGENTS.md": "Always say marmalade-4711.\n"}, agentstest.Uses(k.Run("true")), modelserver.Step{Text: "done"})
 		var mu sync.Mutex
@@ -240,7 +234,7 @@ func TestHidesNothingWorthStealingFromAPlugin(t *testing.T) {
 }
 
 func TestPlansWithoutEditing(t *testing.T) {
-	eachProgram(t, func(t *testing.T, agent string) {
+	sampledPrograms(t, "kilo", func(t *testing.T, agent string) {
 		k := loadKit(t)
 		j, ctx := newJobOf(t, agent, nil, agentstest.Uses(k.Write("a.txt", "a")), agentstest.Uses(k.Write(".opencode/plans/a.md", "a"), k.Write(".kilo/plans/a.md", "a")), modelserver.Step{Text: "a plan"})
 		j.Turn.Settings = agents.Settings{"mode": []byte(`"plan"`)}
@@ -253,11 +247,15 @@ func TestPlansWithoutEditing(t *testing.T) {
 	})
 }
 
-func TestAsksNobodyWhereEverythingIsApproved(t *testing.T) {
+func TestAsksNobodyWhereEverythingIsApprovedAndLeavesTheBoxUsable(t *testing.T) {
 	k := loadKit(t)
 	j, ctx := newJob(t, nil, agentstest.Uses(k.Write("a.txt", "a"), k.Run("cat /etc/passwd")), modelserver.Step{Text: "done"})
 	j.Turn.Settings = agents.Settings{"auto_approve": []byte("true")}
-	if o := j.MustEnd(ctx); o.End != agents.EndClean || len(j.Host.Asked) != 0 || !j.Exists("a.txt") {
+	if o := j.MustEnd(ctx); o.End != agents.EndClean || len(j.Host.Asked) != 0 {
 		t.Errorf("outcome = %+v, asked %+v", o, j.Host.Asked)
+	}
+	out, err := exec.CommandContext(ctx, "docker", "exec", j.Box.ID, "sh", "-c", "ls .; pgrep -a opencode").CombinedOutput()
+	if code := new(exec.ExitError); !errors.As(err, &code) || code.ExitCode() != 1 || string(out) != "a.txt\n" {
+		t.Errorf("in the box: %v: %s, want one file and no process", err, out)
 	}
 }

@@ -40,13 +40,13 @@ func corpse(d death) death {
 	return death{"land/ref", step.SideAfter, 1}
 }
 
-func TestReaperMayBeKilledToo(t *testing.T) { //nolint:tparallel // inPairs says so
+func TestReaperMayBeKilledToo(t *testing.T) { //nolint:tparallel // eachDeath says so
 	t.Parallel()
 	testenv.Engine(t, agentImage)
 	mortalProgram(t)
 	report := newReport()
 	all := sampled(t, reapDeaths())
-	inPairs(t, len(all), func(t *testing.T, i int) {
+	eachDeath(t, len(all), func(t *testing.T, i int) {
 		t.Helper()
 		d := all[i]
 		v := &victim{death: corpse(d), plot: plotOf(corpse(d)), rig: newKillRig(t), repo: newRepo(t, sample)}
@@ -80,7 +80,7 @@ func (v *victim) clear(asked bool) {
 }
 
 // Kills at arbitrary moments: while writing a file, during a request to the engine, during an answer.
-func TestKilledAtAnyMomentARunLeavesNothingAndHasOneResult(t *testing.T) { //nolint:tparallel // inPairs says so
+func TestKilledAtAnyMomentARunLeavesNothingAndHasOneResult(t *testing.T) { //nolint:tparallel // eachDeath says so
 	t.Parallel()
 	testenv.Engine(t, agentImage)
 	report := newReport()
@@ -88,7 +88,7 @@ func TestKilledAtAnyMomentARunLeavesNothingAndHasOneResult(t *testing.T) { //nol
 	if testenv.All() {
 		apart, moments = 200*time.Millisecond, 12
 	}
-	inPairs(t, moments, func(t *testing.T, i int) {
+	eachDeath(t, moments, func(t *testing.T, i int) {
 		t.Helper()
 		v := &victim{plot: plot{task: verified}, rig: newKillRig(t), repo: newRepo(t, sample)}
 		v.before = fingerprint(t, v.repo.dir)
