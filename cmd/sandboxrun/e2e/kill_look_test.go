@@ -35,7 +35,7 @@ var half = regexp.MustCompile(`^\.(new|gone)-|^\.[a-z]+\.(json|tar)|\.building$|
 func (v *victim) examineState() {
 	for _, dir := range []string{"active", "work", "programs"} {
 		entries, err := os.ReadDir(filepath.Join(v.rig.state, dir))
-		if err != nil {
+		if err != nil && !os.IsNotExist(err) { // only a run that came far enough makes programs
 			v.fault("%v", err)
 		}
 		for _, e := range entries {
