@@ -25,7 +25,7 @@ type phase struct {
 // phases is the whole of a run, in order; settle follows. Save, of a session only,
 // comes before close because the conversation is in the box; close comes before
 // snapshot so that nothing can change the tree under the reader; snapshot before
-// verify so that what tests write never counts; verify in a fresh box so that
+// verify so that what tests write never counts; verify in fresh boxes so that
 // nothing the agent left behind influences a verdict; judge before land so that
 // every verdict is known by then. Each phase has the file of its name.
 var phases = []phase{

@@ -8,6 +8,7 @@ import (
 	"sandboxrun/gitdiff"
 	"sandboxrun/gitdiff/gitobj"
 	"sandboxrun/internal/floor"
+	"sandboxrun/runner/box"
 	"sandboxrun/runner/document"
 	"sandboxrun/runner/journal"
 	"sandboxrun/runner/record"
@@ -125,6 +126,7 @@ func failureCode(err error) (code, action string) {
 		broken *sandbox.EngineError
 		lacks  *gitobj.MissingError
 		setup  *setupError
+		home   *box.HomeError
 		budget *gitdiff.BudgetError
 	)
 	switch {
@@ -142,6 +144,8 @@ func failureCode(err error) (code, action string) {
 		return document.CodeObjectsMissing, ""
 	case errors.As(err, &setup):
 		return document.CodeSetupFailed, ""
+	case errors.As(err, &home):
+		return document.CodeSetupFailed, "what set-up leaves in HOME is carried over with tar, which the image must have; let set-up write less there"
 	case errors.Is(err, gitdiff.ErrTreeUnstable):
 		return document.CodeTreeUnstable, ""
 	case errors.As(err, &budget):

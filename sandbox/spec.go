@@ -6,7 +6,7 @@ import "sandboxrun/internal/step"
 // by a task.
 type Spec struct {
 	// Owner is the id of the run the box belongs to; Role distinguishes the boxes of one run ("agent", "verify",
-	// "baseline"). Both become labels and parts of names.
+	// "verify.2", "verify.setup", "baseline"). Both become labels and parts of names.
 	Owner, Role string
 	// Image is the reference or id of a local image. Engines never pull.
 	Image string

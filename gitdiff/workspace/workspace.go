@@ -211,6 +211,29 @@ func (w *Workspace) workDir() string { return filepath.Join(w.spec.Dir, "work") 
 // WatchDir is the directory that grows while the box works.
 func (w *Workspace) WatchDir() string { return w.root }
 
+// TakeFile moves a regular file that the box made at the root of its tree out of the tree and returns its path, "" when there is none
+// of that name. The box must be gone. The file stays the box's own content, and is removed with the workspace.
+func (w *Workspace) TakeFile(name string) (path string, err error) {
+	from, to := filepath.Join(w.root, name), filepath.Join(w.spec.Dir, "taken")
+	if name != filepath.Base(name) {
+		return "", fmt.Errorf("take %q from a workspace: not a name", name)
+	}
+	info, err := os.Lstat(from)
+	if errors.Is(err, os.ErrNotExist) {
+		return "", nil
+	}
+	if err == nil && !info.Mode().IsRegular() {
+		err = errors.New("not a regular file")
+	}
+	if err == nil {
+		err = os.Rename(from, to)
+	}
+	if err != nil {
+		return "", fmt.Errorf("take %q from a workspace: %w", name, err)
+	}
+	return to, nil
+}
+
 // Close removes everything of the workspace and releases its base. The box must be gone. It may be called again, also
 // to try once more after an error.
 func (w *Workspace) Close() error {

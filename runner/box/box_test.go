@@ -1,9 +1,11 @@
 package box
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"path/filepath"
+	"strconv"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -46,11 +48,34 @@ func TestABoxMadeBelowTheRequiredTierIsRefused(t *testing.T) {
 
 func TestTheBoxesOfARunShareWhatTheyMayPrint(t *testing.T) {
 	t.Parallel()
-	bs := &Boxes{printed: 90}
+	bs := &Boxes{}
 	bs.Plan.Limits.OutputBytes = 100
+	first, second := &Box{Sandbox: talkative{}, of: bs}, &Box{Sandbox: talkative{}, of: bs}
+	if _, err := first.Exec(t.Context(), sandbox.Command{Argv: []string{"90"}}); err != nil {
+		t.Error(err)
+	}
 	if got := bs.limits().OutputBytes; got != 10 {
 		t.Errorf("the next box may print %d bytes, want 10", got)
 	}
+	var out bytes.Buffer
+	var limit *sandbox.LimitError
+	if _, err := second.Exec(t.Context(), sandbox.Command{Argv: []string{"11"}, Stdout: &out}); !errors.As(err, &limit) || limit.Limit != sandbox.LimitOutput {
+		t.Errorf("a box that was open before: %v", err)
+	}
+	if out.Len() != 10 {
+		t.Errorf("%d bytes of it were kept, want 10", out.Len())
+	}
+}
+
+// talkative prints as many bytes as it is told, and ends as an engine does when they cannot be written.
+type talkative struct{ sandbox.Sandbox }
+
+func (talkative) Exec(_ context.Context, c sandbox.Command) (sandbox.Exit, error) {
+	n, err := strconv.Atoi(c.Argv[0])
+	if err == nil {
+		_, err = c.Stdout.Write(make([]byte, n))
+	}
+	return sandbox.Exit{}, err
 }
 
 // stuckBox cannot be removed.

@@ -7,6 +7,7 @@ import (
 	"maps"
 	"os"
 	"slices"
+	"sync/atomic"
 
 	"sandboxrun/gitdiff/workspace"
 	"sandboxrun/internal/step"
@@ -37,14 +38,14 @@ type Config struct {
 	Unremoved func(role string, err error)
 }
 
-// Boxes opens the boxes of a run and counts what they do.
+// Boxes opens the boxes of a run and counts what they do. Several may be open at a time.
 type Boxes struct {
 	Config
 	Working *Box               // nil before it is opened, and after it is closed
 	Made    sandbox.BoxDetails // of the working box
 	Usage   Usage
-	printed int64 // bytes of output of the boxes that are closed
-	lost    bool  // the removal of a box could not be confirmed
+	printed atomic.Int64 // bytes of output of all boxes so far
+	lost    atomic.Bool  // the removal of a box could not be confirmed
 }
 
 // Box is a running sandbox and the gate that is its only way out.
@@ -58,7 +59,7 @@ type Box struct {
 
 // Left says that a box of this run may still be there: the working one, or one
 // whose removal could not be confirmed.
-func (bs *Boxes) Left() bool { return bs.Working != nil || bs.lost }
+func (bs *Boxes) Left() bool { return bs.Working != nil || bs.lost.Load() }
 
 // Where a box finds what the runner lends it, read-only.
 const (
@@ -116,7 +117,7 @@ func (bs *Boxes) spec(role string, m workspace.Mount) sandbox.Spec {
 // print. A box that may print nothing cannot be created, as 0 means the default.
 func (bs *Boxes) limits() sandbox.Limits {
 	l := bs.Plan.Limits
-	l.OutputBytes = max(1, l.OutputBytes-bs.printed)
+	l.OutputBytes = max(1, l.OutputBytes-bs.printed.Load())
 	return l
 }
 

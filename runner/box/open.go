@@ -25,7 +25,7 @@ const readyBound = 30 * time.Second
 func (bs *Boxes) Open(ctx context.Context, role string, tree workspace.Mount, routes []egress.Route) (*Box, error) {
 	sb, err := bs.Engine.Open(ctx, bs.spec(role, tree))
 	if left, ok := errors.AsType[*sandbox.LeftError](err); ok {
-		bs.lost = true
+		bs.lost.Store(true)
 		if bs.Unremoved != nil {
 			bs.Unremoved(role, &document.CleanupError{What: document.LeftBox, Err: left.Err})
 		}
@@ -77,11 +77,8 @@ func (b *Box) Close(ctx context.Context) error {
 	err := b.Sandbox.Close(ctx)
 	b.stop()
 	<-b.served
-	if d, ok := b.Sandbox.(sandbox.Details); ok && err == nil {
-		b.of.printed += d.Details().OutputBytes
-	}
 	if err != nil {
-		b.of.lost = true
+		b.of.lost.Store(true)
 		return &document.CleanupError{What: document.LeftBox, Err: err}
 	}
 	return nil

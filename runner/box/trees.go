@@ -33,9 +33,19 @@ type Trees struct {
 
 // Open makes a tree for a box, over the pristine checkout of the commit under.
 func (t *Trees) Open(ctx context.Context, role string, under gitdiff.Commit, tree string) (*workspace.Workspace, error) {
-	ws, err := workspace.New(ctx, t.Objects, workspace.Spec{
-		Dir: t.State.TreeDir(t.Run, role), Layout: t.Layout, Base: under, Tree: tree, UID: t.Owner.UID, GID: t.Owner.GID, Growth: t.growth(),
-	})
+	return t.make(ctx, role, workspace.Spec{Base: under, Tree: tree})
+}
+
+// OpenOver makes a tree for a box over the files that the box of below left; tree is what the tree of below is to become, "" for no change.
+// No box may use below any more.
+func (t *Trees) OpenOver(ctx context.Context, role string, below *workspace.Workspace, tree string) (*workspace.Workspace, error) {
+	return t.make(ctx, role, workspace.Spec{Over: below, Tree: tree})
+}
+
+func (t *Trees) make(ctx context.Context, role string, spec workspace.Spec) (*workspace.Workspace, error) {
+	spec.Dir, spec.Layout = t.State.TreeDir(t.Run, role), t.Layout
+	spec.UID, spec.GID, spec.Growth = t.Owner.UID, t.Owner.GID, t.growth()
+	ws, err := workspace.New(ctx, t.Objects, spec)
 	if err != nil {
 		return nil, fmt.Errorf("make %s tree: %w", role, err)
 	}

@@ -23,9 +23,9 @@ type Plan struct {
 	Mode         document.Mode         `json:"execution_mode"`
 	Agent        *Agent                `json:"agent,omitempty"` // nil in command mode
 	Box          Boxes                 `json:"box"`
-	Setup        []string              `json:"setup"`  // both boxes, allow-list open
+	Setup        []string              `json:"setup"`  // first in the working box, and for the verification, allow-list open
 	Work         []string              `json:"work"`   // after the agent, in its box; what they change counts
-	Verify       []VerifyCommand       `json:"verify"` // fresh box on the captured tree
+	Verify       []VerifyCommand       `json:"verify"` // each in a fresh box on the captured tree
 	Baseline     bool                  `json:"baseline"`
 	Criteria     []document.Criterion  `json:"criteria"`
 	Constraints  []document.Constraint `json:"constraints"`
@@ -65,7 +65,7 @@ type PlannedServer struct {
 	agents.Server
 }
 
-// Boxes describes both boxes of a run.
+// Boxes describes every box of a run.
 type Boxes struct {
 	Image   string `json:"image"`
 	Runtime string `json:"runtime"`

@@ -37,7 +37,7 @@ func plotOf(d death) plot {
 		return plot{args: execute, task: talk(d), begin: model(d), alone: true}
 	case d.step == "run/close", d.step == "run/result", d.step == "run/unmark":
 		return plot{args: execute, task: work, alone: true} // reaping has these steps too
-	case d.nth > 1, d.step == "verify/command":
+	case d.nth > 1, strings.HasPrefix(string(d.step), "verify/"):
 		return plot{args: execute, task: verified}
 	}
 	return plot{args: execute, task: work}

@@ -1,0 +1,59 @@
+package e2e
+
+import (
+	"strings"
+	"testing"
+
+	"sandboxrun/runner/document"
+)
+
+// leave makes a command leave everything it can for the next one.
+const leave = `for d in . $HOME /tmp .git ignored; do echo left > $d/left || exit 1; done; echo left > ignored/x; rm README.md
+git config set.up left; touch $HOME/.local/tool; setsid sleep 300 >/dev/null 2>&1 </dev/null & sleep 0.1; test $(pgrep -c sleep) = 1`
+
+// find fails when it finds any of it, or lacks what set-up or the change made.
+const find = `for d in . $HOME /tmp .git ignored; do test ! -e $d/left || exit 1; done
+test -e README.md && test "$(cat ignored/x)" = product && test "$(git config set.up)" = yes && test "$(cat $HOME/.local/tool)" = tool &&
+test "$(stat -c %a $HOME/.local)" = 700 && test -e new.txt && test ! -e old.txt && test "$(git rev-list --count HEAD)" = 1 && test $(pgrep -c sleep) = 0`
+
+func TestCommandsOfTheVerificationLeaveNothingForEachOther(t *testing.T) {
+	t.Parallel()
+	for _, layout := range []string{"overlay", "copy"} {
+		t.Run(layout, func(t *testing.T) {
+			t.Parallel()
+			rig, repo := newRig(t), newRepo(t, sample)
+			rig.env = append(rig.env, "SANDBOXRUN_LAYOUT="+layout)
+			task := repo.task("echo new > new.txt; rm old.txt")
+			task["setup_commands"] = []string{"mkdir ignored && echo product > ignored/x && git config set.up yes",
+				"mkdir -m 700 $HOME/.local && echo tool > $HOME/.local/tool; setsid sleep 300 >/dev/null 2>&1 </dev/null & true"}
+			task["acceptance_criteria"] = []any{map[string]any{"command": leave}, map[string]any{"command": find}, map[string]any{"command": "true; " + find}}
+			res, o := rig.execute(task)
+			if o.exit != 0 || res.Status != document.StatusSuccess || res.Box.Layout != layout {
+				t.Errorf("exit %d, %s, issues %+v, acceptance %+v\n%+v", o.exit, res.Status, res.Issues, res.Acceptance, res.CommandsRun)
+			}
+			var phases []string
+			for _, c := range res.CommandsRun {
+				phases = append(phases, c.Phase)
+			}
+			if got := strings.Join(phases, " "); got != "prepare prepare agent verify verify verify verify verify" {
+				t.Errorf("commands ran in the phases %s", got)
+			}
+		})
+	}
+}
+
+func TestBoxesOfTheVerificationShareWhatTheyMayPrint(t *testing.T) {
+	t.Parallel()
+	rig, repo := newRig(t), newRepo(t, sample)
+	rig.config["limits"] = map[string]any{"output": "1m"}
+	task := repo.task("echo new > new.txt")
+	var criteria []any
+	for _, n := range []string{"1", "2", "3"} {
+		criteria = append(criteria, map[string]any{"command": "head -c 400000 /dev/zero | tr '\\0' " + n})
+	}
+	task["acceptance_criteria"] = criteria
+	res, o := rig.execute(task)
+	if o.exit != 6 || !hasCode(res, "output_limit") || res.Acceptance[1].Verdict != "pass" || res.Acceptance[2].Verdict != "unverifiable" {
+		t.Errorf("exit %d, issues %+v, acceptance %+v", o.exit, res.Issues, res.Acceptance)
+	}
+}
