@@ -20,6 +20,9 @@ var walls = map[string]string{
 	"github.com/docker/docker": "sandbox/docker",
 	"github.com/go-git/":       "gitdiff",
 	"github.com/urfave/cli":    "cmd/sandboxrun",
+
+	"github.com/danielgtaylor/huma": "runner/httpapi",
+	"github.com/prometheus/":        "runner/httpapi",
 }
 
 type goPackage struct {

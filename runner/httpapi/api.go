@@ -1,0 +1,90 @@
+package httpapi
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"strings"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/danielgtaylor/huma/v2/adapters/humago"
+
+	"sandboxrun/runner/httpapi/problem"
+)
+
+// newAPI prepares the library that describes routes, reads their parameters and writes their JSON. Its pages of
+// documentation load scripts from elsewhere, and its links add fields to answers: both stay off. It never decodes a body:
+// its reader accepts repeated and differently-cased keys.
+func newAPI(mux *http.ServeMux, version string) huma.API {
+	c := huma.DefaultConfig("sandboxrun", version)
+	c.Info.Description = "Runs tasks of coding agents in throwaway containers and reports what really changed."
+	c.OpenAPIPath, c.DocsPath, c.SchemasPath, c.CreateHooks = "", "", "", nil
+	c.RejectUnknownQueryParameters = true
+	c.Components.SecuritySchemes = map[string]*huma.SecurityScheme{"token": {Type: "http", Scheme: "bearer"}}
+	return humago.New(mux, c)
+}
+
+//nolint:gochecknoinits // the library has one constructor of errors for the whole process
+func init() {
+	huma.NewError = func(status int, message string, causes ...error) huma.StatusError {
+		return fromLibrary(status, message, causes)
+	}
+	huma.NewErrorWithContext = func(_ huma.Context, status int, message string, causes ...error) huma.StatusError {
+		return fromLibrary(status, message, causes)
+	}
+}
+
+// fromLibrary makes a problem of what the library refuses.
+func fromLibrary(status int, message string, causes []error) huma.StatusError {
+	switch status {
+	case http.StatusRequestEntityTooLarge:
+		return problem.New(problem.CodeTooLarge, "the body has more than %d bytes", maxBody)
+	case http.StatusRequestTimeout:
+		return problem.New(problem.CodeTimeout, "the body did not arrive within %s", bodyTimeout)
+	case http.StatusNotAcceptable:
+		return problem.New(problem.CodeNotAcceptable, "this is available as application/json")
+	case http.StatusBadRequest:
+		return problem.New(problem.CodeMalformed, "%s", message)
+	case http.StatusUnprocessableEntity:
+		p := problem.New(problem.CodeBadParameter, "a parameter is not valid")
+		for _, cause := range causes {
+			if d, ok := errors.AsType[*huma.ErrorDetail](cause); ok {
+				if strings.HasPrefix(d.Location, "path.") {
+					return problem.New(problem.CodeNotFound, "there is nothing at this path")
+				}
+				p.At("", strings.TrimPrefix(d.Location, "query.")+": "+d.Message)
+				continue
+			}
+			p.At("", cause.Error())
+		}
+		return p
+	}
+	return problem.Internal(errors.Join(append(causes, errors.New(message))...))
+}
+
+// route adds an operation to the server and to the document. Its errors become problems, and internal ones are logged.
+func route[I, O any](s *Server, op huma.Operation, handle func(ctx context.Context, in *I) (*O, error)) {
+	op.Security = []map[string][]string{{"token": {}}}
+	op.MaxBodyBytes, op.BodyReadTimeout = maxBody, bodyTimeout
+	describeErrors(&op)
+	huma.Register(s.api, op, func(ctx context.Context, in *I) (*O, error) {
+		out, err := handle(ctx, in)
+		if err != nil {
+			p := problem.From(err)
+			exchangeOf(ctx).cause = p.Unwrap()
+			return nil, p
+		}
+		return out, nil
+	})
+}
+
+// describeErrors says of an operation that every failure is a problem.
+func describeErrors(op *huma.Operation) {
+	if op.Responses == nil {
+		op.Responses = map[string]*huma.Response{}
+	}
+	op.Responses["default"] = &huma.Response{
+		Description: "A problem: RFC 9457 members beside the error document of the command line.",
+		Content:     map[string]*huma.MediaType{problem.ContentType: {Schema: &huma.Schema{Ref: "#/components/schemas/Problem"}}},
+	}
+}

@@ -1,0 +1,58 @@
+package httpapi
+
+import (
+	"strconv"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+)
+
+// metrics are the server's counters. Every label has a bounded number of values, and none holds anything of a task.
+type metrics struct {
+	registry     *prometheus.Registry
+	requests     *prometheus.CounterVec
+	seconds      *prometheus.HistogramVec
+	authFailures *prometheus.CounterVec
+	streams      *prometheus.GaugeVec
+	streamLag    prometheus.Histogram
+	streamsEnded *prometheus.CounterVec
+}
+
+func newMetrics(version string) *metrics {
+	m := &metrics{
+		registry: prometheus.NewRegistry(),
+		requests: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "sandboxrun_http_requests_total", Help: "Requests answered.",
+		}, []string{"route", "method", "code"}),
+		seconds: prometheus.NewHistogramVec(prometheus.HistogramOpts{
+			Name: "sandboxrun_http_request_seconds", Help: "Time from the head of a request to the end of its answer.", Buckets: prometheus.ExponentialBuckets(0.001, 4, 9),
+		}, []string{"route"}),
+		authFailures: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "sandboxrun_auth_failures_total", Help: "Requests refused because of their host, origin, peer or token.",
+		}, []string{"reason"}),
+		streams: prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "sandboxrun_streams", Help: "Open streams of events."}, []string{"kind"}),
+		streamLag: prometheus.NewHistogram(prometheus.HistogramOpts{
+			Name: "sandboxrun_stream_lag_seconds", Help: "Time from an event to its delivery to a reader that has caught up.", Buckets: prometheus.ExponentialBuckets(0.001, 4, 9),
+		}),
+		streamsEnded: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "sandboxrun_streams_closed_total", Help: "Streams closed, by reason."}, []string{"reason"}),
+	}
+	build := prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "sandboxrun_build_info", Help: "Version of this program; always 1."}, []string{"version"})
+	build.WithLabelValues(version).Set(1)
+	m.registry.MustRegister(m.requests, m.seconds, m.authFailures, m.streams, m.streamLag, m.streamsEnded, build,
+		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	return m
+}
+
+func (m *metrics) refused(reason string) { m.authFailures.WithLabelValues(reason).Inc() }
+
+// methods are those that get a label of their own; a caller may invent others.
+var methods = map[string]bool{"GET": true, "HEAD": true, "POST": true, "PUT": true, "DELETE": true, "OPTIONS": true, "PATCH": true}
+
+func (m *metrics) request(route, method string, status int, took time.Duration) {
+	if !methods[method] {
+		method = "other"
+	}
+	m.requests.WithLabelValues(route, method, strconv.Itoa(status)).Inc()
+	m.seconds.WithLabelValues(route).Observe(took.Seconds())
+}
