@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"os/exec"
 	"strings"
 	"time"
 
@@ -10,30 +9,10 @@ import (
 
 	"sandboxrun/agents"
 	"sandboxrun/cmd/sandboxrun/render"
-	"sandboxrun/internal/wire"
+	"sandboxrun/runner/catalog"
 	"sandboxrun/runner/config"
 	"sandboxrun/runner/document"
 )
-
-// agentView is the output of agents list and agents show.
-type agentView struct {
-	Name      string      `json:"name"`
-	Executor  string      `json:"executor"`
-	Title     string      `json:"title"`
-	Package   string      `json:"package"`
-	Version   string      `json:"version"`   // pinned: what "image build" installs
-	Providers []string    `json:"providers"` // of the configuration, preferred first
-	Wires     []wire.Wire `json:"wires"`     // model APIs it supports, preferred first
-	Provider  string      `json:"provider"`  // the one that would be used, "" for none
-	Secrets   []string    `json:"secrets"`   // usual environment variables of a key
-	KeySet    bool        `json:"key_set"`   // a key is configured for the provider
-	Variants  []string    `json:"variants"`
-	MCPPath   string      `json:"mcp_path"` // below HOME
-	MCPKey    string      `json:"mcp_key"`
-	Setup     string      `json:"setup"`
-
-	Availability agents.Availability `json:"availability"` // of the program itself on this host
-}
 
 func (p *program) agentsCommand() *cli.Command {
 	return &cli.Command{
@@ -77,7 +56,7 @@ func (p *program) agentsList(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	views := []agentView{}
+	views := []catalog.Agent{}
 	rows := [][]string{}
 	for _, a := range agents.All() {
 		v := p.viewAgent(cfg, a.Info())
@@ -140,22 +119,8 @@ func (p *program) agentsSetup(c *cli.Context) error {
 	return nil
 }
 
-// viewAgent shows whether a key is set, never the key itself.
-func (p *program) viewAgent(cfg config.Config, i agents.Info) agentView {
-	v := agentView{
-		Name: i.Name, Executor: i.Executor, Title: i.Title, Package: i.Package, Version: i.Version,
-		Providers: i.Providers, Wires: i.Wires, Secrets: i.Secrets, Variants: cfg.Profiles.Variants(i), MCPPath: i.MCPPath, MCPKey: i.MCPKey, Setup: i.Setup,
-		Availability: agents.Available(i, p.getenv("HOME"), p.getenv, func(program string) bool {
-			_, err := exec.LookPath(program)
-			return err == nil
-		}),
-	}
-	if provider, _, err := cfg.ProviderFor(i.Providers, i.Wires); err == nil {
-		v.Provider = provider
-		_, err := cfg.Key(provider, p.getenv)
-		v.KeySet = err == nil
-	}
-	return v
+func (p *program) viewAgent(cfg config.Config, i agents.Info) catalog.Agent {
+	return catalog.AgentOf(cfg, i, p.getenv)
 }
 
 func orDash(s string) string {

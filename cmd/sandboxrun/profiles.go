@@ -8,17 +8,10 @@ import (
 
 	"sandboxrun/agents"
 	"sandboxrun/cmd/sandboxrun/render"
+	"sandboxrun/runner/catalog"
 	"sandboxrun/runner/config"
 	"sandboxrun/runner/document"
 )
-
-// profileView is the output of profiles list and profiles show for one variant.
-type profileView struct {
-	Agent    string                `json:"agent"`
-	Executor string                `json:"executor"`
-	Variant  string                `json:"variant"`
-	Fields   []config.ProfileField `json:"fields"`
-}
 
 func (p *program) profilesCommand() *cli.Command {
 	return &cli.Command{
@@ -57,13 +50,13 @@ func (p *program) profilesList(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	views := []profileView{}
+	views := []catalog.Profile{}
 	rows := [][]string{}
 	for _, info := range registered() {
 		for _, variant := range cfg.Profiles.Variants(info) {
-			v := viewProfile(cfg, info, variant)
+			v := catalog.ProfileOf(cfg, info, variant)
 			views = append(views, v)
-			rows = append(rows, []string{v.Agent, v.Variant, v.summary()})
+			rows = append(rows, []string{v.Agent, v.Variant, profileSummary(v)})
 		}
 	}
 	if c.Bool(jsonFlag.Name) {
@@ -92,10 +85,10 @@ func (p *program) profilesShow(c *cli.Context) error {
 		}
 		variants = []string{c.Args().Get(1)}
 	}
-	views := []profileView{}
+	views := []catalog.Profile{}
 	rows := [][]string{}
 	for _, variant := range variants {
-		v := viewProfile(cfg, info, variant)
+		v := catalog.ProfileOf(cfg, info, variant)
 		views = append(views, v)
 		if len(v.Fields) == 0 {
 			rows = append(rows, []string{variant, "-", "", config.OriginBuiltIn})
@@ -110,16 +103,8 @@ func (p *program) profilesShow(c *cli.Context) error {
 	return render.Table(p.stdout, []string{"VARIANT", "FIELD", "VALUE", "FROM"}, rows)
 }
 
-func viewProfile(cfg config.Config, info agents.Info, variant string) profileView {
-	fields, _ := cfg.Profiles.Fields(info, variant) // the variant is one of the listed
-	if fields == nil {
-		fields = []config.ProfileField{}
-	}
-	return profileView{Agent: info.Name, Executor: info.Executor, Variant: variant, Fields: fields}
-}
-
-// summary is the fields in one line.
-func (v profileView) summary() string {
+// profileSummary is the fields in one line.
+func profileSummary(v catalog.Profile) string {
 	var parts []string
 	for _, f := range v.Fields {
 		parts = append(parts, fmt.Sprintf("%s=%s", f.Name, f.Value))

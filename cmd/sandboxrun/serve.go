@@ -83,14 +83,14 @@ func (p *program) serve(c *cli.Context) error {
 	if err != nil {
 		return errors.Join(err, release())
 	}
-	listeners, err := server.Listen(server.Where{Addr: cfg.Serve.Addr, Socket: cfg.Serve.Socket, TLSCert: c.String("tls-cert"), TLSKey: c.String("tls-key")})
+	listeners, err := server.Listen(c.Context, server.Where{Addr: cfg.Serve.Addr, Socket: cfg.Serve.Socket, TLSCert: c.String("tls-cert"), TLSKey: c.String("tls-key")})
 	if err != nil {
 		return errors.Join(err, release())
 	}
 	version := buildVersion().Version
 	log := slog.New(slog.NewJSONHandler(p.stderr, nil))
 	s := httpapi.New(httpapi.Options{
-		State: st, Config: cfg, Machine: &server.Machine{Config: cfg, State: st, Examine: p.examine}, Log: log, Version: version, Token: token, TLS: listeners.TLS != nil,
+		State: st, Config: cfg, Machine: &server.Machine{Config: cfg, State: st, Examine: p.examine}, Log: log, Version: version, Token: token, Getenv: p.getenv, TLS: listeners.TLS != nil,
 	})
 	place := endpoint.Endpoint{URL: server.URL(listeners), Socket: cfg.Serve.Socket, PID: os.Getpid(), Build: version, StartedAt: time.Now().UTC()}
 	if err := endpoint.Announce(st.Dir(), place); err != nil {

@@ -43,7 +43,7 @@ func Token(stateDir string) (string, error) {
 	}
 	token := strings.TrimSuffix(string(data), "\n")
 	if raw, err := hex.DecodeString(token); err != nil || len(raw) != tokenBytes || strings.ToLower(token) != token {
-		return "", &document.InputError{Message: fmt.Sprintf("%s holds no token", tokenPath(stateDir)), Hint: "make a new one with sandboxrun serve --new-token"}
+		return "", &document.InputError{Message: tokenPath(stateDir) + " holds no token", Hint: "make a new one with sandboxrun serve --new-token"}
 	}
 	return token, nil
 }
@@ -74,7 +74,7 @@ func Lock(stateDir string) (release func() error, err error) {
 		return nil, fmt.Errorf("lock the server's state: %w", err)
 	}
 	if !got {
-		message := fmt.Sprintf("a server already uses the state directory %s", stateDir)
+		message := "a server already uses the state directory " + stateDir
 		if e, err := Find(stateDir); err == nil {
 			message += fmt.Sprintf(" (process %d, %s)", e.PID, e.URL)
 		}

@@ -3,12 +3,15 @@ package httpapi
 import (
 	"context"
 	"errors"
+	"io"
 	"net/http"
+	"reflect"
 	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
 
+	"sandboxrun/runner/document"
 	"sandboxrun/runner/httpapi/problem"
 )
 
@@ -20,8 +23,20 @@ func newAPI(mux *http.ServeMux, version string) huma.API {
 	c.Info.Description = "Runs tasks of coding agents in throwaway containers and reports what really changed."
 	c.OpenAPIPath, c.DocsPath, c.SchemasPath, c.CreateHooks = "", "", "", nil
 	c.RejectUnknownQueryParameters = true
+	// What strangers wrote is escaped as everywhere else in the program.
+	written := huma.Format{Marshal: func(w io.Writer, v any) error {
+		doc, err := document.Encode(v)
+		if err != nil {
+			return err
+		}
+		_, _ = w.Write(doc) // the caller may have hung up
+		return nil
+	}}
+	c.Formats = map[string]huma.Format{"application/json": written, "json": written}
 	c.Components.SecuritySchemes = map[string]*huma.SecurityScheme{"token": {Type: "http", Scheme: "bearer"}}
-	return humago.New(mux, c)
+	api := humago.New(mux, c)
+	api.OpenAPI().Components.Schemas.Schema(reflect.TypeFor[problem.Problem](), true, "")
+	return api
 }
 
 //nolint:gochecknoinits // the library has one constructor of errors for the whole process
@@ -52,10 +67,10 @@ func fromLibrary(status int, message string, causes []error) huma.StatusError {
 				if strings.HasPrefix(d.Location, "path.") {
 					return problem.New(problem.CodeNotFound, "there is nothing at this path")
 				}
-				p.At("", strings.TrimPrefix(d.Location, "query.")+": "+d.Message)
+				p = p.At("", strings.TrimPrefix(d.Location, "query.")+": "+d.Message)
 				continue
 			}
-			p.At("", cause.Error())
+			p = p.At("", cause.Error())
 		}
 		return p
 	}
@@ -65,17 +80,30 @@ func fromLibrary(status int, message string, causes []error) huma.StatusError {
 // route adds an operation to the server and to the document. Its errors become problems, and internal ones are logged.
 func route[I, O any](s *Server, op huma.Operation, handle func(ctx context.Context, in *I) (*O, error)) {
 	op.Security = []map[string][]string{{"token": {}}}
-	op.MaxBodyBytes, op.BodyReadTimeout = maxBody, bodyTimeout
+	op.MaxBodyBytes, op.BodyReadTimeout, op.SkipValidateBody = maxBody, bodyTimeout, true
 	describeErrors(&op)
+	content := op.RequestBody
+	op.RequestBody = nil
+	if content != nil {
+		// Only described: told earlier, the library would read bodies itself.
+		defer func() { operationOf(s.api.OpenAPI().Paths[op.Path], op.Method).RequestBody = content }()
+	}
 	huma.Register(s.api, op, func(ctx context.Context, in *I) (*O, error) {
 		out, err := handle(ctx, in)
 		if err != nil {
 			p := problem.From(err)
-			exchangeOf(ctx).cause = p.Unwrap()
+			exchangeOf(ctx).failed(p)
 			return nil, p
 		}
 		return out, nil
 	})
+}
+
+// operationOf finds an operation of the document.
+func operationOf(item *huma.PathItem, method string) *huma.Operation {
+	return map[string]*huma.Operation{
+		http.MethodGet: item.Get, http.MethodPost: item.Post, http.MethodDelete: item.Delete,
+	}[method]
 }
 
 // describeErrors says of an operation that every failure is a problem.

@@ -3,6 +3,7 @@ package httpapi
 import (
 	"context"
 	"crypto/rand"
+	"errors"
 	"fmt"
 	"log/slog"
 	"mime"
@@ -33,7 +34,11 @@ type exchange struct {
 	route string
 	run   string
 	cause error
+	// problem is the number of an internal error, which its answer names.
+	problem string
 }
+
+func (x *exchange) failed(p *problem.Problem) { x.cause, x.problem = p.Unwrap(), p.Instance }
 
 type exchangeKey struct{}
 
@@ -63,8 +68,8 @@ func (s *Server) record(next http.Handler) http.Handler {
 				}
 				s.o.Log.Error("route failed", "request", x.id, "route", x.route, "panic", fmt.Sprint(broken), "stack", string(debug.Stack()))
 				if out.status == 0 {
-					p := problem.Internal(nil)
-					p.Instance = "urn:sandboxrun:request:" + x.id
+					p := problem.Internal(errors.New("a route failed"))
+					x.failed(p)
 					p.Write(out)
 				}
 			}
@@ -90,6 +95,9 @@ func (s *Server) finish(r *http.Request, x *exchange, out *recorder, took time.D
 	}
 	if x.run != "" {
 		attrs = append(attrs, slog.String("run", x.run))
+	}
+	if x.problem != "" {
+		attrs = append(attrs, slog.String("problem", x.problem))
 	}
 	if x.cause != nil {
 		attrs = append(attrs, slog.String("cause", excerpt.Clip(x.cause.Error(), 4000)))

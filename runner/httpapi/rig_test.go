@@ -27,6 +27,10 @@ type machine struct{ missing string }
 
 func (m *machine) Ready(context.Context) string { return m.missing }
 
+func (m *machine) Doctor(context.Context) Diagnosis {
+	return Diagnosis{OK: true, Checks: []Finding{{Name: "all", Level: "PASS", Message: "is well"}}}
+}
+
 // rig is a server that listens on a port and a socket of its own.
 type rig struct {
 	t      *testing.T
@@ -63,7 +67,7 @@ func newRig(t *testing.T, change ...func(*Options)) *rig {
 		t.Fatal(err)
 	}
 	log := &lockedBuffer{}
-	o := Options{State: st, Config: config.Default(), Machine: &machine{}, Version: "test", Token: testToken,
+	o := Options{State: st, Config: config.Default(), Machine: &machine{}, Version: "test", Token: testToken, Getenv: func(string) string { return "" },
 		Log: slog.New(slog.NewJSONHandler(log, nil))}
 	for _, c := range change {
 		c(&o)

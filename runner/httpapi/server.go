@@ -14,6 +14,7 @@ import (
 	"sandboxrun/runner/config"
 	"sandboxrun/runner/httpapi/guard"
 	"sandboxrun/runner/httpapi/problem"
+	"sandboxrun/runner/index"
 	"sandboxrun/runner/state"
 )
 
@@ -25,13 +26,16 @@ type Options struct {
 	Log     *slog.Logger
 	Version string // of this program
 	Token   string // that callers must send
-	TLS     bool   // the server speaks TLS
+	Getenv  func(string) string
+	TLS     bool // the server speaks TLS
 }
 
 // Machine answers what only the program's own wiring knows about this machine.
 type Machine interface {
 	// Ready is "" when tasks can run, otherwise one word for what is missing: engine, image or disk.
 	Ready(ctx context.Context) string
+	// Doctor checks the whole machine; it may take a minute.
+	Doctor(ctx context.Context) Diagnosis
 }
 
 // Server answers requests. It is safe for concurrent use.
@@ -40,6 +44,8 @@ type Server struct {
 	api     huma.API
 	mux     *http.ServeMux
 	metrics *metrics
+	index   *index.Index
+	doctor  doctor
 
 	stopping chan struct{}  // closed when the server begins to stop
 	streams  sync.WaitGroup // requests that have left the HTTP server's own care
@@ -53,7 +59,12 @@ var openPaths = []string{"/healthz", "/readyz"}
 func New(o Options) *Server {
 	s := &Server{o: o, mux: http.NewServeMux(), metrics: newMetrics(o.Version), stopping: make(chan struct{})}
 	s.api = newAPI(s.mux, o.Version)
+	s.index = index.New(o.State, nil)
 	s.healthRoutes()
+	s.runRoutes()
+	s.fileRoutes()
+	s.sessionRoutes()
+	s.machineRoutes()
 	return s
 }
 

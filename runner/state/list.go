@@ -38,7 +38,7 @@ const maxResult = 256 << 20
 
 // List returns the newest runs, at most limit of them; 0 means all.
 func (s *State) List(limit int) ([]RunInfo, error) {
-	ids, err := s.runIDs()
+	ids, err := s.RunIDs()
 	if err != nil {
 		return nil, err
 	}
@@ -59,8 +59,8 @@ func (s *State) List(limit int) ([]RunInfo, error) {
 	return infos, nil
 }
 
-// runIDs lists every run, the newest first.
-func (s *State) runIDs() ([]string, error) {
+// RunIDs lists the ids of all runs, the newest first.
+func (s *State) RunIDs() ([]string, error) {
 	ids, err := idsIn(s.runsDir())
 	if err != nil {
 		return nil, fmt.Errorf("list runs: %w", err)
@@ -161,7 +161,7 @@ func (d *RunDir) Live() (bool, error) { return locked(d.Path("lock")) }
 // Find returns the one run whose id begins with prefix, for reading. Errors are *InputError, or failures of reading.
 func (s *State) Find(prefix string) (*RunDir, error) {
 	prefix = strings.ToLower(prefix)
-	ids, err := s.runIDs()
+	ids, err := s.RunIDs()
 	if err != nil {
 		return nil, err
 	}

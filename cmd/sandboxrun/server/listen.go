@@ -3,6 +3,7 @@
 package server
 
 import (
+	"context"
 	"crypto/tls"
 	"errors"
 	"fmt"
@@ -30,7 +31,7 @@ type Where struct {
 
 // Listen opens the listeners. Errors are *document.InputError where another choice would work. Listeners that systemd
 // passes take the place of Addr and Socket.
-func Listen(w Where) (httpapi.Listeners, error) {
+func Listen(ctx context.Context, w Where) (httpapi.Listeners, error) {
 	var l httpapi.Listeners
 	if (w.TLSCert == "") != (w.TLSKey == "") {
 		return l, &document.InputError{Message: "--tls-cert and --tls-key belong together"}
@@ -46,7 +47,7 @@ func Listen(w Where) (httpapi.Listeners, error) {
 		return l, errors.Join(err, Close(l))
 	}
 	if l.TCP == nil && l.Socket == nil {
-		if err := open(w, &l); err != nil {
+		if err := open(ctx, w, &l); err != nil {
 			return l, errors.Join(err, Close(l))
 		}
 	}
@@ -57,31 +58,31 @@ func Listen(w Where) (httpapi.Listeners, error) {
 }
 
 func needsTLS(addr string) error {
-	return &document.InputError{Message: fmt.Sprintf("%s is no loopback address, and without TLS anybody on the way could read the token", addr),
+	return &document.InputError{Message: addr + " is no loopback address, and without TLS anybody on the way could read the token",
 		Hint: "name --tls-cert and --tls-key, or listen on " + config.DefaultAddr}
 }
 
-func open(w Where, l *httpapi.Listeners) (err error) {
+func open(ctx context.Context, w Where, l *httpapi.Listeners) (err error) {
 	if why := config.AddrProblem(w.Addr); why != "" {
 		return &document.InputError{Message: fmt.Sprintf("--addr %q %s", w.Addr, why)}
 	}
 	if l.TLS == nil && !config.Loopback(w.Addr) {
 		return needsTLS(w.Addr) // before anything listens
 	}
-	if l.TCP, err = net.Listen("tcp", w.Addr); err != nil {
+	if l.TCP, err = new(net.ListenConfig).Listen(ctx, "tcp", w.Addr); err != nil {
 		l.TCP = nil
 		return &document.InputError{Message: fmt.Sprintf("listen: %v", err), Hint: "choose another port with --addr or serve.addr"}
 	}
 	if w.Socket == "" {
 		return nil
 	}
-	l.Socket, err = openSocket(w.Socket)
+	l.Socket, err = openSocket(ctx, w.Socket)
 	return err
 }
 
 // openSocket listens on a unix socket that only this user can reach. A socket that a killed server left is replaced:
 // the caller holds the lock of the state directory, and nobody answers there.
-func openSocket(path string) (net.Listener, error) {
+func openSocket(ctx context.Context, path string) (net.Listener, error) {
 	refuse := func(format string, args ...any) error {
 		return &document.InputError{Message: fmt.Sprintf("--socket %s: %s", path, fmt.Sprintf(format, args...))}
 	}
@@ -99,7 +100,7 @@ func openSocket(path string) (net.Listener, error) {
 		if fi.Mode()&fs.ModeSocket == 0 {
 			return nil, refuse("there is a file that is no socket")
 		}
-		if c, err := net.Dial("unix", path); err == nil {
+		if c, err := new(net.Dialer).DialContext(ctx, "unix", path); err == nil {
 			_ = c.Close()
 			return nil, refuse("another program listens there")
 		}
@@ -107,7 +108,7 @@ func openSocket(path string) (net.Listener, error) {
 			return nil, refuse("%v", err)
 		}
 	}
-	l, err := net.Listen("unix", path)
+	l, err := new(net.ListenConfig).Listen(ctx, "unix", path)
 	if err != nil {
 		return nil, refuse("%v", err)
 	}

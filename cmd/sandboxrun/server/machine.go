@@ -7,6 +7,7 @@ import (
 
 	"sandboxrun/cmd/sandboxrun/doctor"
 	"sandboxrun/runner/config"
+	"sandboxrun/runner/httpapi"
 	"sandboxrun/runner/state"
 	"sandboxrun/sandbox"
 )
@@ -33,4 +34,16 @@ func (m *Machine) Ready(ctx context.Context) string {
 		return "disk"
 	}
 	return ""
+}
+
+// Doctor checks the whole machine.
+func (m *Machine) Doctor(ctx context.Context) httpapi.Diagnosis {
+	x := m.Examine()
+	defer x.Close()
+	d := doctor.Diagnose(ctx, x)
+	out := httpapi.Diagnosis{OK: d.OK, Checks: []httpapi.Finding{}}
+	for _, f := range d.Checks {
+		out.Checks = append(out.Checks, httpapi.Finding{Name: f.Name, Level: string(f.Level), Message: f.Message, Hint: f.Hint})
+	}
+	return out
 }

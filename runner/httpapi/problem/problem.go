@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"net/http"
 	"strconv"
 	"strings"
@@ -20,11 +21,11 @@ import (
 )
 
 // Problem is an error document with its HTTP status. It is an error itself.
-type Problem struct {
-	Type     string             `json:"type" pattern:"^urn:sandboxrun:error:[a-z_]+$" doc:"URN of the kind of problem."`
-	Title    string             `json:"title" doc:"The kind of problem in words."`
-	Status   int                `json:"status" minimum:"400" maximum:"599" doc:"Status code of this answer."`
-	Instance string             `json:"instance,omitempty" doc:"URN of the request, which the server's log names too."`
+type Problem struct { //nolint:errname // the RFC's word
+	Type     string             `doc:"URN of the kind of problem."                           json:"type"               pattern:"^urn:sandboxrun:error:[a-z_]+$"`
+	Title    string             `doc:"The kind of problem in words."                         json:"title"`
+	Status   int                `doc:"Status code of this answer."                           json:"status"             maximum:"599"                            minimum:"400"`
+	Instance string             `doc:"URN of the request, which the server's log names too." json:"instance,omitempty"`
 	Body     document.ErrorBody `json:"error"`
 
 	retryAfter time.Duration
@@ -82,6 +83,9 @@ func From(err error) *Problem {
 	}
 	p := New(code, "%s", body.Message)
 	p.Body.Details, p.Body.Hint, p.cause = body.Details, body.Hint, err
+	if text, ok := plain[code]; ok && body.Type == document.ErrorInternal {
+		p.Body.Message = text // the error names files of this machine
+	}
 	return p
 }
 
@@ -119,6 +123,12 @@ func codeOf(err error) string {
 	return CodeInternal
 }
 
+// plain is what callers learn of errors of the file system.
+var plain = map[string]string{
+	CodeNotFound: "there is nothing of this name",
+	CodeDiskFull: "the disk of the state directory is full",
+}
+
 func known(code string) bool {
 	_, ok := kinds[code]
 	return ok
@@ -154,9 +164,7 @@ func (p *Problem) Write(w http.ResponseWriter) {
 	if err != nil {
 		panic(fmt.Sprintf("problem: %v", err)) // strings and numbers always marshal
 	}
-	for name, values := range p.GetHeaders() {
-		w.Header()[name] = values
-	}
+	maps.Copy(w.Header(), p.GetHeaders())
 	w.Header().Set("Content-Type", ContentType)
 	w.Header().Set("Content-Length", strconv.Itoa(len(doc)+1))
 	w.WriteHeader(p.Status)

@@ -3,6 +3,7 @@ package problem
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"net/http/httptest"
 	"strings"
 	"syscall"
@@ -35,6 +36,8 @@ func TestEveryErrorBecomesOneDocumentOfTheContract(t *testing.T) {
 		{&document.BusyError{Reason: "r"}, 503, CodeQueueTimeout},
 		{fmt.Errorf("write: %w", syscall.ENOSPC), 507, CodeDiskFull},
 		{errors.New("/secret/path: broken"), 500, CodeInternal},
+		{&fs.PathError{Op: "open", Path: "/secret/path", Err: fs.ErrNotExist}, 404, CodeNotFound},
+		{&fs.PathError{Op: "write", Path: "/secret/path", Err: syscall.ENOSPC}, 507, CodeDiskFull},
 		{New("invented", ""), 500, CodeInternal},
 	} {
 		p := From(c.err)

@@ -1,0 +1,210 @@
+package httpapi
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"net/http"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"sandboxrun/agents"
+	"sandboxrun/runner/catalog"
+	"sandboxrun/runner/document"
+	"sandboxrun/runner/httpapi/problem"
+	"sandboxrun/runner/index"
+	"sandboxrun/runner/plan"
+	"sandboxrun/runner/view"
+	"sandboxrun/schemas"
+)
+
+// Diagnosis is the doctor's list of this machine.
+type Diagnosis struct {
+	OK     bool      `doc:"No check failed." json:"ok"`
+	Checks []Finding `json:"checks"`
+}
+
+// Finding is the outcome of one check.
+type Finding struct {
+	Name    string `json:"name"`
+	Level   string `enum:"PASS,CAUTION,FAIL" json:"level"`
+	Message string `json:"message"`
+	Hint    string `json:"hint,omitempty"`
+}
+
+// Workspace is a repository that runs have been for.
+type Workspace struct {
+	ID       string `json:"id"`
+	Root     string `json:"root"`
+	Name     string `json:"name"`
+	Runs     int    `json:"runs"`
+	Sessions int    `json:"sessions"`
+}
+
+// doctorEvery is how long a diagnosis is kept.
+const doctorEvery = time.Minute
+
+// doctor keeps the last diagnosis, and lets one examination run at a time.
+type doctor struct {
+	mu   sync.Mutex
+	last Diagnosis
+	at   time.Time
+}
+
+type nameInput struct {
+	Name string `maxLength:"200" path:"name"`
+}
+
+type taskInput struct {
+	RawBody []byte `contentType:"application/json"`
+}
+
+func (s *Server) machineRoutes() {
+	get := func(path, id, summary string) huma.Operation {
+		return huma.Operation{Method: http.MethodGet, Path: path, OperationID: id, Summary: summary}
+	}
+	route(s, get("/api/agents", "listAgents", "List the agents this program can drive"),
+		func(context.Context, *struct{}) (*body[[]catalog.Agent], error) {
+			return &body[[]catalog.Agent]{catalog.Agents(s.o.Config, s.o.Getenv)}, nil
+		})
+	route(s, get("/api/agents/{name}", "getAgent", "Show an agent"),
+		func(_ context.Context, in *nameInput) (*body[catalog.Agent], error) {
+			info, err := agentNamed(in.Name)
+			if err != nil {
+				return nil, err
+			}
+			return &body[catalog.Agent]{catalog.AgentOf(s.o.Config, info, s.o.Getenv)}, nil
+		})
+	route(s, get("/api/agents/{name}/availability", "getAvailability", "Say whether an agent's own program is on this host, and logged in"),
+		func(_ context.Context, in *nameInput) (*body[agents.Availability], error) {
+			info, err := agentNamed(in.Name)
+			if err != nil {
+				return nil, err
+			}
+			return &body[agents.Availability]{catalog.AgentOf(s.o.Config, info, s.o.Getenv).Availability}, nil
+		})
+	route(s, get("/api/profiles", "listProfiles", "List the variants of all agents"),
+		func(context.Context, *struct{}) (*body[[]catalog.Profile], error) {
+			list := []catalog.Profile{}
+			for _, a := range agents.All() {
+				list = append(list, catalog.Profiles(s.o.Config, a.Info())...)
+			}
+			return &body[[]catalog.Profile]{list}, nil
+		})
+	route(s, get("/api/profiles/{name}", "getProfiles", "List the variants of an agent"),
+		func(_ context.Context, in *nameInput) (*body[[]catalog.Profile], error) {
+			info, err := agentNamed(in.Name)
+			if err != nil {
+				return nil, err
+			}
+			return &body[[]catalog.Profile]{catalog.Profiles(s.o.Config, info)}, nil
+		})
+	route(s, get("/api/schemas/{name}", "getSchema", "The JSON Schema of a document"),
+		func(_ context.Context, in *nameInput) (*body[json.RawMessage], error) {
+			text, err := schemas.ByName(in.Name)
+			if err != nil {
+				return nil, problem.New(problem.CodeNotFound, "no schema is called so; there are %s", strings.Join(schemas.Names(), ", "))
+			}
+			return &body[json.RawMessage]{text}, nil
+		})
+	route(s, get("/api/doctor", "getDoctor", "Check this machine; an answer is kept for a minute"),
+		func(ctx context.Context, _ *struct{}) (*body[Diagnosis], error) {
+			return &body[Diagnosis]{s.diagnose(ctx)}, nil
+		})
+	route(s, get("/api/workspaces", "listWorkspaces", "List the repositories that runs have been for, by name"),
+		func(ctx context.Context, _ *struct{}) (*body[[]Workspace], error) {
+			list, err := s.workspaces(ctx)
+			return &body[[]Workspace]{list}, err
+		})
+	route(s, huma.Operation{Method: http.MethodPost, Path: "/api/plan", OperationID: "plan", Summary: "Compile a task without running anything", RequestBody: taskBody(), Responses: described("200", "The plan.", "Plan")},
+		func(_ context.Context, in *taskInput) (*body[json.RawMessage], error) {
+			task, err := document.Decode(in.RawBody)
+			if err != nil {
+				return nil, err
+			}
+			p, err := plan.Compile(task, s.o.Config, plan.Overrides{})
+			if err != nil {
+				return nil, err
+			}
+			doc, err := document.Encode(p)
+			return &body[json.RawMessage]{doc}, err
+		})
+}
+
+// taskBody describes a body that is a task. The library does not read it.
+func taskBody() *huma.RequestBody {
+	return &huma.RequestBody{Required: true, Content: map[string]*huma.MediaType{"application/json": {Schema: &huma.Schema{Ref: "#/components/schemas/Task"}}}}
+}
+
+// described is an answer whose form one of the program's own schemas describes.
+func described(status, text, schema string) map[string]*huma.Response {
+	content := map[string]*huma.MediaType{"application/json": {Schema: &huma.Schema{Ref: "#/components/schemas/" + schema}}}
+	return map[string]*huma.Response{status: {Description: text, Content: content}}
+}
+
+func agentNamed(name string) (agents.Info, error) {
+	a, ok := agents.Lookup(name)
+	if !ok {
+		return agents.Info{}, problem.New(problem.CodeNotFound, "no agent is called so")
+	}
+	return a.Info(), nil
+}
+
+func (s *Server) diagnose(ctx context.Context) Diagnosis {
+	s.doctor.mu.Lock()
+	defer s.doctor.mu.Unlock()
+	if s.doctor.at.IsZero() || time.Since(s.doctor.at) > doctorEvery {
+		d := s.o.Machine.Doctor(ctx)
+		if ctx.Err() != nil {
+			return d // incomplete
+		}
+		s.doctor.last, s.doctor.at = d, time.Now()
+	}
+	return s.doctor.last
+}
+
+func (s *Server) workspaces(ctx context.Context) ([]Workspace, error) {
+	byRoot := map[string]*Workspace{}
+	at := func(root string) *Workspace {
+		if byRoot[root] == nil {
+			byRoot[root] = &Workspace{ID: view.WorkspaceID(root), Root: root, Name: filepath.Base(root)}
+		}
+		return byRoot[root]
+	}
+	for before := ""; ; {
+		page, err := s.index.Page(ctx, index.Query{Before: before})
+		if err != nil {
+			return nil, err
+		}
+		for _, r := range page.Runs {
+			if r.RepoRoot != "" {
+				at(r.RepoRoot).Runs++
+			}
+		}
+		if before = page.Next; before == "" {
+			break
+		}
+	}
+	sessions, err := s.o.State.Sessions()
+	if err != nil {
+		return nil, err
+	}
+	for _, one := range sessions {
+		if one.RepoRoot != "" {
+			at(one.RepoRoot).Sessions++
+		}
+	}
+	list := []Workspace{}
+	for _, w := range byRoot {
+		list = append(list, *w)
+	}
+	slices.SortFunc(list, func(a, b Workspace) int {
+		return cmp.Or(strings.Compare(a.Name, b.Name), strings.Compare(a.Root, b.Root))
+	})
+	return list, nil
+}
