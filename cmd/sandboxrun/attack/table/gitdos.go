@@ -2,17 +2,20 @@ package table
 
 import (
 	"bytes"
+	"context"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
+	"golang.org/x/sys/unix"
+
 	"sandboxrun/cmd/sandboxrun/attack"
-	"sandboxrun/runner/document"
 )
 
 // gitDoS lists attacks with files on which git or a careless reader hangs or fails, or which it follows.
 func gitDoS() []attack.Attack {
-	return slices.Concat(gitSpecial(), gitLarge(), gitNames())
+	return slices.Concat(gitSpecial(), gitLarge(), gitNames(), []attack.Attack{waitingRepository()}, gitMany())
 }
 
 // gitSpecial lists those with special files.
@@ -79,40 +82,35 @@ func gitSpecial() []attack.Attack {
 	}
 }
 
-// gitLarge lists those with too much to read.
-func gitLarge() []attack.Attack {
-	return []attack.Attack{
-		{
-			ID: "D06", Group: attack.GitDoS, Title: "a sparse .gitignore of 50 gigabytes", Shares: true,
-			Script: `echo ok > ok; truncate -s 50G .gitignore || truncate -s 4G .gitignore`, Breached: attack.Stuck,
-		},
-		{
-			ID: "D06l", Group: attack.GitDoS, Title: "a sparse file of a terabyte", Shares: true,
-			Script: `echo ok > ok; truncate -s 1T big || truncate -s 4G big`, Breached: attack.Stuck,
-		},
-		{
-			ID: "D08", Group: attack.GitDoS, Title: "a path of three thousand levels hides a file",
-			Script: `echo ok > ok; perl -e 'for (1..3000) { mkdir "deeper" or die; chdir "deeper" or die } open F,">hidden"; print F "x"'`,
-			Breached: func(s attack.Scene) string {
-				if why := attack.Stuck(s); why != "" {
-					return why
+// waitingRepository is a repository that somebody else made: git waits at some of its files for ever.
+func waitingRepository() attack.Attack {
+	names := []string{"packed-refs", "shallow", "refs/heads/waits", "refs/tags/waits", "objects/info/alternates", "objects/pack/pack-" + strings.Repeat("5", 40) + ".idx",
+		"objects/pack/pack-" + strings.Repeat("5", 40) + ".pack", "info/exclude"}
+	return attack.Attack{
+		ID: "D31", Group: attack.GitDoS, Title: "FIFOs among the files of the user's repository", Script: "echo ok > ok", Alters: true,
+		Host: func(_ context.Context, h *attack.Host) error {
+			// They are there during the run only: the lab reads the repository with git.
+			h.Meanwhile = func(ctx context.Context) {
+				for _, name := range names {
+					name = filepath.Join(h.Repo, ".git", name)
+					_ = os.Rename(name, name+".was") // those that git made
+					_ = unix.Mkfifo(name, 0o644)     // what cannot be made makes no attack, which the naive counterpart shows
 				}
-				if !s.Has("disk_limit", "") && !slices.ContainsFunc(s.Result.Issues, func(i document.Issue) bool { return i.Code == "path_too_deep" }) {
-					return "the omitted files are not reported"
+				<-ctx.Done()
+				for _, name := range names {
+					name = filepath.Join(h.Repo, ".git", name)
+					_ = os.Remove(name)
+					_ = os.Rename(name+".was", name)
 				}
-				return ""
-			},
+			}
+			return nil
 		},
-		{
-			ID: "D16", Group: attack.GitDoS, Title: "ignore patterns that take for ever", Shares: true,
-			Script:   `echo ok > ok; perl -e 'open F,">.gitignore"; for (1..4000) { print F "*a*a*a*a*a*a*a*a*a*a*a*b$_\n" } for (1..40) { open G, ">" . "a" x 200 . $_; print G "x" }'`,
-			Breached: attack.Stuck,
-		},
-		{
-			ID: "D17", Group: attack.GitDoS, Title: "a directory of many thousand names", Shares: true,
-			Script:   `echo ok > ok; perl -e 'mkdir "d"; for (1..20000) { symlink "x", "d/$_" }'`,
-			Naive:    attack.Naive{Skip: "git only gets slow from it"},
-			Breached: attack.Stuck,
+		Naive: attack.Naive{Host: `timeout 3 git log --all > /dev/null 2>&1; [ $? != 124 ] || touch "$OUT/waits"; find .git -type p -delete`},
+		Breached: func(s attack.Scene) string {
+			if _, err := os.Stat(filepath.Join(s.Host.Out, "waits")); err == nil || s.Hung {
+				return "the host waits at a FIFO"
+			}
+			return ""
 		},
 	}
 }
