@@ -92,7 +92,7 @@ func jsonFields(typ reflect.Type) (names []string) {
 
 func TestARefusedPrivateAddressIsNamedInTheAdvice(t *testing.T) {
 	t.Parallel()
-	const known = "hosts that setup commands need belong in box.network.allow"
+	const known = "add hosts that setup commands need to box.network.allow"
 	const private = "db.test:5432 stands for the private address 10.0.0.5"
 	for name, tt := range map[string]struct {
 		names, private []string

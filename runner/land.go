@@ -27,7 +27,7 @@ func skipLand(x *run) bool {
 func landChange(ctx context.Context, x *run) error {
 	if len(x.change.refused) > 0 {
 		x.report.add(issue(document.CodeLandRefused, "no branch was made: "+refusals(x.change.refused)).
-			withAction("have the change mended; land.permit in the configuration lets links and names like these land"))
+			withAction("have the change corrected; land.permit in the configuration lets links and names like these land"))
 		return nil
 	}
 	var err error
