@@ -43,8 +43,8 @@ heartbeat() {
 	done
 }
 
-# quietly LOG COMMAND…: runs a long command with its output in a log, with a
-# heartbeat, and on failure shows how the log ends.
+# quietly LOG COMMAND…: runs a long command with its output in a log, prints every ten seconds that it still runs, and
+# shows the end of the log when it failed.
 quietly() {
 	local log=$CACHE/logs/$1.log start=$SECONDS rc=0 beat
 	shift
@@ -92,7 +92,7 @@ ca_bundle() {
 }
 
 # build_args prints the --build-arg options that carry this host's proxies, one
-# word per line; the engine's own environment is not ours.
+# word per line: the engine does not see this shell's environment.
 build_args() {
 	local name
 	for name in HTTP_PROXY HTTPS_PROXY NO_PROXY http_proxy https_proxy no_proxy; do

@@ -1,7 +1,8 @@
-// Command testsummary runs a `go test -json` command and tells the story as it
-// happens: a line per finished package, the output of what failed, a sign of
-// life in between, and at the end every skip with its reason and the counts
-// alone on a line. It exits with 1 when anything failed or nothing ran.
+// Command testsummary runs a `go test -json` command and reports while it runs:
+// a line for each finished package, the output of failed tests, and every
+// fifteen seconds what is running. At the end it lists every skip with its
+// reason, and prints the counts on a line of their own. It exits with 1 when
+// anything failed or nothing ran.
 //
 //	testsummary [-events FILE] [-again N] COMMAND… [-- CHOSEN…]
 //
@@ -22,7 +23,7 @@ import (
 	"time"
 )
 
-// heartbeat is how long the story may be silent.
+// heartbeat is the time between two lines about what is running.
 const heartbeat = 15 * time.Second
 
 func main() {
@@ -42,7 +43,7 @@ func main() {
 	}
 }
 
-// summarize runs the command and reports whether all was well, if need be at the second try.
+// summarize runs the command and reports whether every test passed, a few of them perhaps at the second try.
 func summarize(out io.Writer, file string, again int, words []string) (bool, error) {
 	events := io.Discard
 	if file != "" {
@@ -57,32 +58,32 @@ func summarize(out io.Writer, file string, again int, words []string) (bool, err
 	if i := slices.Index(words, "--"); i >= 0 {
 		command, chosen = words[:i:i], words[i+1:]
 	}
-	s := newStory(out)
-	code, err := tell(s, events, append(command, chosen...))
+	r := newReport(out)
+	code, err := runReported(r, events, append(command, chosen...))
 	if err != nil {
 		return false, err
 	}
-	// 1 is what go test says of failed tests, and the story names them.
-	explained := code == 0 || code == 1 && len(s.failed) > 0
-	if err := s.secondTry(events, again, command); err != nil {
+	// go test exits with 1 when tests failed, and the report lists those.
+	explained := code == 0 || code == 1 && len(r.failed) > 0
+	if err := r.secondTry(events, again, command); err != nil {
 		return false, err
 	}
-	ok := s.end()
+	ok := r.end()
 	if !explained {
 		return false, fmt.Errorf("%s ended with exit code %d", command[0], code)
 	}
 	return ok, nil
 }
 
-// read tells events until in ends. Packages that have not ended by then have failed.
-func read(s *story, in io.Reader, ticks <-chan time.Time) error {
+// read reports events until in ends. Packages that have not ended by then have failed.
+func read(r *report, in io.Reader, ticks <-chan time.Time) error {
 	lines := make(chan []byte)
 	var readErr error
 	go func() {
 		defer close(lines)
-		r := bufio.NewReader(in)
+		b := bufio.NewReader(in)
 		for {
-			line, err := r.ReadBytes('\n')
+			line, err := b.ReadBytes('\n')
 			if len(line) > 0 {
 				lines <- line
 			}
@@ -98,18 +99,18 @@ func read(s *story, in io.Reader, ticks <-chan time.Time) error {
 		select {
 		case line, more := <-lines:
 			if !more {
-				s.cut()
+				r.cut()
 				return readErr
 			}
-			s.line(line)
+			r.line(line)
 		case <-ticks:
-			s.alive()
+			r.alive()
 		}
 	}
 }
 
-// tell runs a command, tells its events and returns its exit code, -1 after a signal.
-func tell(s *story, events io.Writer, command []string) (int, error) {
+// runReported runs a command, reports its events and returns its exit code, -1 after a signal.
+func runReported(r *report, events io.Writer, command []string) (int, error) {
 	cmd := exec.Command(command[0], command[1:]...)
 	cmd.Stderr = os.Stderr
 	in, err := cmd.StdoutPipe()
@@ -121,7 +122,7 @@ func tell(s *story, events io.Writer, command []string) (int, error) {
 	}
 	ticks := time.NewTicker(heartbeat)
 	defer ticks.Stop()
-	readErr := read(s, io.TeeReader(in, events), ticks.C)
+	readErr := read(r, io.TeeReader(in, events), ticks.C)
 	err = cmd.Wait()
 	if exit := (*exec.ExitError)(nil); errors.As(err, &exit) {
 		err = nil
@@ -132,33 +133,33 @@ func tell(s *story, events io.Writer, command []string) (int, error) {
 // secondTry runs each failed test once more, alone, when there are at most so
 // many, and moves those that pass now to the list of what passed alone. A failure
 // that is not a test's own (see verdict) leaves things as they are.
-func (s *story) secondTry(events io.Writer, most int, command []string) error {
+func (r *report) secondTry(events io.Writer, most int, command []string) error {
 	var tops []failure
-	for _, f := range s.failed {
+	for _, f := range r.failed {
 		if !slices.Contains(tops, f.top()) {
 			tops = append(tops, f.top())
 		}
 	}
-	if s.broken || len(tops) == 0 || len(tops) > most {
+	if r.broken || len(tops) == 0 || len(tops) > most {
 		return nil
 	}
 	for _, top := range tops {
-		s.printf("\nonce more, alone: %s\n", top)
-		second := newStory(s.out)
+		r.printf("\nonce more, alone: %s\n", top)
+		second := newReport(r.out)
 		only := []string{"-run", "^" + regexp.QuoteMeta(top.test) + "$", top.pkg}
-		code, err := tell(second, events, slices.Concat(command, only))
+		code, err := runReported(second, events, slices.Concat(command, only))
 		if err != nil {
 			return err
 		}
 		if code != 0 || second.total.failed > 0 {
 			continue
 		}
-		s.failed = slices.DeleteFunc(s.failed, func(f failure) bool {
+		r.failed = slices.DeleteFunc(r.failed, func(f failure) bool {
 			if f.top() != top || !second.passed[f] {
 				return false
 			}
-			s.alone = append(s.alone, f.String())
-			s.total.failed--
+			r.alone = append(r.alone, f.String())
+			r.total.failed--
 			return true
 		})
 	}

@@ -103,10 +103,10 @@ func TestSummaryOfRealRuns(t *testing.T) {
 	}
 }
 
-// told is what the story says of events, and whether all was well.
+// told is what the report says of events, and whether every test passed.
 func told(events string) (string, bool, error) {
 	var out bytes.Buffer
-	s := newStory(&out)
+	s := newReport(&out)
 	err := read(s, strings.NewReader(events), nil)
 	ok := s.end()
 	return out.String(), ok, err
@@ -151,7 +151,7 @@ func TestSummaryOfACutStreamFails(t *testing.T) {
 func TestAliveNamesWhatIsRunning(t *testing.T) {
 	t.Parallel()
 	var out bytes.Buffer
-	s := newStory(&out)
+	s := newReport(&out)
 	s.start = time.Now().Add(-time.Minute)
 	s.alive()
 	s.line([]byte(`{"Action":"start","Package":"m"}`))

@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// story is what has been told so far and what is still running.
-type story struct {
+// report is what has been printed so far and what is still running.
+type report struct {
 	out            io.Writer
 	start          time.Time
 	running        map[string]*pkg
@@ -24,103 +24,103 @@ type story struct {
 	timed          []timed
 }
 
-func newStory(out io.Writer) *story {
-	return &story{out: out, start: time.Now(), running: map[string]*pkg{}, passed: map[failure]bool{}}
+func newReport(out io.Writer) *report {
+	return &report{out: out, start: time.Now(), running: map[string]*pkg{}, passed: map[failure]bool{}}
 }
 
 // line takes one line of input; what is not an event is passed on.
-func (s *story) line(line []byte) {
+func (r *report) line(line []byte) {
 	var e event
 	if err := json.Unmarshal(line, &e); err != nil || e.Action == "" {
-		s.printf("%s", line)
+		r.printf("%s", line)
 		return
 	}
 	if e.Action == "build-output" {
-		s.printf("%s", e.Output)
+		r.printf("%s", e.Output)
 	}
 	if e.Package == "" {
 		return
 	}
-	p := s.running[e.Package]
+	p := r.running[e.Package]
 	if p == nil {
 		p = &pkg{name: e.Package, tests: map[string]*test{}}
-		s.running[e.Package] = p
+		r.running[e.Package] = p
 	}
 	p.add(e)
 	if e.Test == "" && (e.Action == "pass" || e.Action == "fail" || e.Action == "skip") {
-		delete(s.running, e.Package)
-		s.close(p, e)
+		delete(r.running, e.Package)
+		r.close(p, e)
 	}
 }
 
-// close tells how a package ended.
-func (s *story) close(p *pkg, e event) {
+// close reports how a package ended.
+func (r *report) close(p *pkg, e event) {
 	v := p.verdict(e.Action == "fail")
 	for _, output := range v.outputs {
-		s.printf("%s", output)
+		r.printf("%s", output)
 	}
-	s.total.passed += v.passed
-	s.total.failed += v.failed
-	s.total.skipped += v.skipped
+	r.total.passed += v.passed
+	r.total.failed += v.failed
+	r.total.skipped += v.skipped
 	for _, f := range v.passes {
-		s.passed[f] = true
+		r.passed[f] = true
 	}
-	s.failed = append(s.failed, v.failures...)
-	s.broken = s.broken || v.broken
-	s.skipped = append(s.skipped, v.skips...)
-	s.timed = append(s.timed, v.timed...)
+	r.failed = append(r.failed, v.failures...)
+	r.broken = r.broken || v.broken
+	r.skipped = append(r.skipped, v.skips...)
+	r.timed = append(r.timed, v.timed...)
 	if v.counts == (counts{}) {
-		s.printf("--   %s: no tests\n", p.name)
+		r.printf("--   %s: no tests\n", p.name)
 		return
 	}
 	word := "ok  "
 	if v.failed > 0 {
 		word = "FAIL"
 	}
-	s.printf("%s %s: %s (%.1f s)\n", word, p.name, v.counts, e.Elapsed)
+	r.printf("%s %s: %s (%.1f s)\n", word, p.name, v.counts, e.Elapsed)
 }
 
-// alive says what is running.
-func (s *story) alive() {
+// alive prints what is running.
+func (r *report) alive() {
 	var names []string
-	for _, name := range slices.Sorted(maps.Keys(s.running)) {
-		names = append(names, fmt.Sprintf("%s (%d)", name, s.running[name].finished))
+	for _, name := range slices.Sorted(maps.Keys(r.running)) {
+		names = append(names, fmt.Sprintf("%s (%d)", name, r.running[name].finished))
 	}
 	if len(names) == 0 {
 		names = []string{"compiling"}
 	}
-	s.printf("…    %d s: %s\n", int(time.Since(s.start).Seconds()), strings.Join(names, ", "))
+	r.printf("…    %d s: %s\n", int(time.Since(r.start).Seconds()), strings.Join(names, ", "))
 }
 
-// cut ends the packages of which no end was told.
-func (s *story) cut() {
-	for _, name := range slices.Sorted(maps.Keys(s.running)) {
-		s.close(s.running[name], event{Action: "fail"})
+// cut counts packages without an end as failed.
+func (r *report) cut() {
+	for _, name := range slices.Sorted(maps.Keys(r.running)) {
+		r.close(r.running[name], event{Action: "fail"})
 	}
 }
 
-// end tells the rest and reports whether all was well.
-func (s *story) end() bool {
+// end prints the summary and reports whether every test passed.
+func (r *report) end() bool {
 	var failed []string
-	for _, f := range s.failed {
+	for _, f := range r.failed {
 		failed = append(failed, f.String())
 	}
-	s.list("slowest:", s.slowest())
-	s.list("SKIPPED, so not proved here:", together(s.skipped))
-	s.list("FAILED ONCE, PASSED ALONE:", s.alone)
-	if len(s.alone) > 0 {
-		s.printf("  counted neither as passed nor as failed (%d); each is a defect to find\n", len(s.alone))
+	r.list("slowest:", r.slowest())
+	r.list("SKIPPED, so not tested here:", together(r.skipped))
+	r.list("FAILED ONCE, PASSED ALONE:", r.alone)
+	if len(r.alone) > 0 {
+		r.printf("  counted neither as passed nor as failed (%d); each is a defect to find\n", len(r.alone))
 	}
-	s.list("FAILED:", failed)
-	s.printf("\n%s\n", s.total)
-	return s.total.failed == 0 && s.total.passed > 0
+	r.list("FAILED:", failed)
+	r.printf("\n%s\n", r.total)
+	return r.total.failed == 0 && r.total.passed > 0
 }
 
 // slowest names the ten tests that took longest.
-func (s *story) slowest() []string {
-	slices.SortStableFunc(s.timed, func(a, b timed) int { return cmp.Compare(b.seconds, a.seconds) })
+func (r *report) slowest() []string {
+	slices.SortStableFunc(r.timed, func(a, b timed) int { return cmp.Compare(b.seconds, a.seconds) })
 	var lines []string
-	for _, t := range s.timed[:min(10, len(s.timed))] {
+	for _, t := range r.timed[:min(10, len(r.timed))] {
 		lines = append(lines, fmt.Sprintf("%6.1f s  %s", t.seconds, t.title))
 	}
 	return lines
@@ -148,15 +148,15 @@ func together(skips []string) []string {
 	return lines
 }
 
-func (s *story) list(title string, entries []string) {
+func (r *report) list(title string, entries []string) {
 	if len(entries) == 0 {
 		return
 	}
-	s.printf("\n%s\n", title)
+	r.printf("\n%s\n", title)
 	for _, entry := range entries {
-		s.printf("  %s\n", entry)
+		r.printf("  %s\n", entry)
 	}
 }
 
-// printf writes to a terminal or a log; there is nobody to tell when that fails.
-func (s *story) printf(format string, args ...any) { _, _ = fmt.Fprintf(s.out, format, args...) }
+// printf writes to a terminal or a log. An error has nowhere to be reported.
+func (r *report) printf(format string, args ...any) { _, _ = fmt.Fprintf(r.out, format, args...) }
