@@ -17,9 +17,6 @@ import (
 	"sandboxrun/sandbox"
 )
 
-// agentImage holds the real CLIs.
-const agentImage = "sandboxrun/agent:latest"
-
 // boxUser is the user of the test boxes: whoever runs the tests, so that their
 // files can be removed again, but never root.
 func boxUser() int {
@@ -46,7 +43,8 @@ const firstProcess = `end=$(($(date +%s) + 600)); while [ "$(date +%s)" -lt "$en
 // OpenBox starts a box over workspace and home, which may be of an earlier box.
 func OpenBox(t *testing.T, workspace, home string) *RealBox {
 	t.Helper()
-	testenv.Engine(t, agentImage)
+	image := testenv.AgentImage()
+	testenv.Engine(t, image)
 	for _, dir := range []string{workspace, home} {
 		if err := chownTree(dir); err != nil {
 			t.Skipf("cannot give %s to the user of the box: %v", dir, err)
@@ -56,7 +54,7 @@ func OpenBox(t *testing.T, workspace, home string) *RealBox {
 		"--read-only", "--tmpfs", "/tmp:exec,mode=1777", "--cap-drop", "ALL", "--security-opt", "no-new-privileges",
 		"--pids-limit", "256", "--memory", "2g", "--user", fmt.Sprintf("%d:%d", boxUser(), boxUser()),
 		"-v", workspace+":"+sandbox.WorkDir, "-v", home+":"+sandbox.Home, "-w", sandbox.WorkDir,
-		"--label", "sandboxrun-agents-test=1", agentImage, "sh", "-c", firstProcess).CombinedOutput()
+		"--label", "sandboxrun-agents-test=1", image, "sh", "-c", firstProcess).CombinedOutput()
 	if err != nil {
 		t.Fatalf("start box: %v: %s", err, out)
 	}

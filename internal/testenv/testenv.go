@@ -58,6 +58,20 @@ func NeedsTime(t testing.TB, why string) {
 	}
 }
 
+// ImageEnv names the variable by which the program, and so the tests of agents,
+// take another image.
+const ImageEnv = "SANDBOXRUN_IMAGE"
+
+// AgentImage is the image with the real agents: the one that "make setup"
+// builds, or the one that SANDBOXRUN_IMAGE names, by which the program under
+// test takes it too. So several checkouts can each test an image of their own.
+func AgentImage() string {
+	if name := os.Getenv(ImageEnv); name != "" {
+		return name
+	}
+	return "sandboxrun/agent"
+}
+
 // images remembers which images the engine was found to have.
 var images = struct {
 	sync.Mutex

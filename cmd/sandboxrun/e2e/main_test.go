@@ -13,13 +13,14 @@ import (
 	"go.uber.org/goleak"
 
 	_ "sandboxrun/agents/all" // as the program has them
+	"sandboxrun/internal/testenv"
 )
 
-// Images of the tests' boxes; "make test" makes them.
-const (
-	agentImage = "sandboxrun/agent"
-	goImage    = "sandboxrun/go"
-)
+// goImage is an image of the tests' boxes; "make test" makes it.
+const goImage = "sandboxrun/go"
+
+// agentImage is the image with the real agents.
+var agentImage = testenv.AgentImage()
 
 // program is the static binary under test, built once.
 var program string

@@ -82,7 +82,7 @@ func matchesPicture(t *testing.T, rig *rig, runtime string, remapped bool) {
 }
 
 // hostileImage has every setting by which an image can influence its run.
-const hostileImage = `FROM ` + agentImage + `
+var hostileImage = `FROM ` + agentImage + `
 USER root
 VOLUME /data
 ENTRYPOINT ["/bin/sh", "-c", "echo hooked > /workspace/HOOKED; exec sleep 1000", "--"]

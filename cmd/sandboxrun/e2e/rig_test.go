@@ -45,8 +45,10 @@ func newRig(t *testing.T) *rig {
 		"PATH=" + os.Getenv("PATH"), "HOME=" + dir, "SANDBOXRUN_STATE_DIR=" + r.state,
 		"SANDBOXRUN_CONFIG=" + filepath.Join(dir, "config.json"), "ANTHROPIC_API_KEY=" + realKey,
 	}
-	if host := os.Getenv("DOCKER_HOST"); host != "" {
-		r.env = append(r.env, "DOCKER_HOST="+host)
+	for _, name := range []string{"DOCKER_HOST", testenv.ImageEnv} {
+		if value := os.Getenv(name); value != "" {
+			r.env = append(r.env, name+"="+value)
+		}
 	}
 	t.Cleanup(func() { r.assertNothingLeft() })
 	return r
