@@ -60,15 +60,10 @@ func modelOf(t agents.Turn) string {
 }
 
 // commandLine is the command line of a turn. The profile's arguments come first,
-// so that the ones the protocol needs have the last word; "--" would make prompts
-// of those.
+// so that the ones the protocol needs have the last word. A profile cannot have
+// "--", which would make prompts of those.
 func commandLine(binary string, t agents.Turn) []string {
-	argv := []string{binary}
-	for _, a := range t.Args {
-		if a != "--" {
-			argv = append(argv, a)
-		}
-	}
+	argv := append([]string{binary}, t.Args...)
 	argv = append(argv, "--mode", "rpc",
 		// Nothing of the repository but its instructions: no settings, extensions,
 		// skills and templates, and no session directory of its own.

