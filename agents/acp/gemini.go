@@ -1,6 +1,8 @@
 package acp
 
 import (
+	"path"
+
 	"sandboxrun/agents"
 	"sandboxrun/agents/cli"
 	"sandboxrun/internal/wire"
@@ -31,12 +33,19 @@ func gemini() agent {
 
 func geminiInfo() agents.Info {
 	return agents.Info{
-		Name:      "gemini",
-		Executor:  "GEMINI",
-		Title:     "Gemini CLI",
-		Package:   "@google/gemini-cli",
-		Version:   "0.61.0",
-		Binary:    "gemini",
+		Name:     "gemini",
+		Executor: "GEMINI",
+		Title:    "Gemini CLI",
+		Package:  "@google/gemini-cli",
+		Version:  "0.61.0",
+		Binary:   "gemini",
+		// It reads settings of the system only from a file that root owns in a
+		// directory that root owns, which no file of HOME is.
+		Install: agents.Install{Script: `program=$(readlink -e "$PREFIX/bin/gemini")
+mkdir -p "$OUT$(dirname "$PREFIX")" "$OUT/usr/local/bin" "$OUT` + path.Dir(geminiSystem) + `"
+ln -s "$program" "$OUT/usr/local/bin/gemini"
+mv "$PREFIX" "$OUT$PREFIX"
+echo '` + string(geminiConfig()) + `' >"$OUT` + geminiSystem + `"`},
 		Providers: []string{"google"},
 		Wires:     []wire.Wire{wire.GoogleGenerate},
 		Secrets:   []string{"GEMINI_API_KEY", "GOOGLE_API_KEY"},

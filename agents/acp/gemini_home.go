@@ -23,8 +23,9 @@ const (
 	geminiChats    = geminiProject + "/chats"
 )
 
-// geminiSystem is the file of settings that no other file is over.
-const geminiSystem = sandbox.Home + "/.gemini/system-settings.json"
+// geminiSystem is the file of settings that no other file is over. The image has
+// it; in another image, which lacks it, those of HOME are all there is.
+const geminiSystem = "/etc/gemini-cli/settings.json"
 
 // geminiAttempts bounds how often the CLI asks a provider that fails; its own
 // bound of 10 takes minutes, and nothing is heard of it meanwhile.
@@ -49,10 +50,8 @@ func geminiConfig() []byte {
 
 // geminiPrepare writes the settings and readies the session that is taken up.
 func geminiPrepare(ctx context.Context, box sandbox.Sandbox, t agents.Turn) error {
-	for _, name := range []string{geminiSettings, strings.TrimPrefix(geminiSystem, sandbox.Home+"/")} {
-		if err := cli.WriteHome(ctx, box, name, geminiConfig()); err != nil {
-			return err
-		}
+	if err := cli.WriteHome(ctx, box, geminiSettings, geminiConfig()); err != nil {
+		return err
 	}
 	if t.Resume {
 		return geminiRecall(ctx, box, t.SessionID)
