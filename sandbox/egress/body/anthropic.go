@@ -66,7 +66,7 @@ func anthropicBlocks() *rule {
 			"media_type": text,
 			"data":       text,
 			"content":    text.or(blocks),
-			"url":        data(URLSources),
+			"url":        dataURL,
 			"file_id":    need(Files),
 		}),
 		// Results of the provider's own tools, in the conversations of runs that were granted them.

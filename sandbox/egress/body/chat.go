@@ -46,7 +46,7 @@ func chatRequest() *rule {
 		"prompt_cache_key":       text,
 		"prompt_cache_retention": text,
 		"usage":                  anything,
-		"store":                  off(Stored),
+		"store":                  unstored,
 		"service_tier":           texts("auto", "default", "flex").with(ServiceTier, "*"),
 		"web_search_options":     need(WebSearch),
 		"plugins":                need(WebSearch),
@@ -60,10 +60,10 @@ func chatMessage() *rule {
 		"text":          text,
 		"refusal":       text,
 		"thinking":      text,
-		"image_url":     data(URLSources).or(object(fields{"url": data(URLSources), "detail": text, "format": text})),
-		"video_url":     data(URLSources).or(object(fields{"url": data(URLSources)})),
+		"image_url":     dataURL.or(object(fields{"url": dataURL, "detail": text, "format": text})),
+		"video_url":     dataURL.or(object(fields{"url": dataURL})),
 		"input_audio":   object(fields{"data": text, "format": text}),
-		"file":          object(fields{"filename": text, "file_data": data(URLSources), "file_id": need(Files)}),
+		"file":          object(fields{"filename": text, "file_data": dataURL, "file_id": need(Files)}),
 		"cache_control": anything,
 	})
 	return object(fields{

@@ -19,7 +19,7 @@ func googleRequest() fields {
 		"generationConfig":  googleGeneration(),
 		"labels":            &rule{kinds: isObject | isNull},
 		"cachedContent":     need(Stored),
-		"store":             off(Stored),
+		"store":             unstored,
 		"serviceTier":       texts("standard", "flex", "unspecified").with(ServiceTier, "*"),
 	}
 }

@@ -16,7 +16,7 @@ func (h *Header) with(g Grant, words ...string) *Header {
 	return &Header{h.Name, h.rule.with(g, words...)}
 }
 
-// Read judges all values of the header. The error is a *Refusal.
+// Read judges all values of the header. The error is a *RefusedError.
 func (h *Header) Read(values []string, p *Policy) error {
 	for part := range strings.SplitSeq(strings.Join(values, ","), ",") {
 		part = strings.TrimSpace(part)
@@ -24,7 +24,7 @@ func (h *Header) Read(values []string, p *Policy) error {
 			continue
 		}
 		if could, ok := h.rule.takes(part, p); !ok {
-			return &Refusal{At: "header " + h.Name, Value: part, Why: "is not allowed", Grant: could}
+			return &RefusedError{At: "header " + h.Name, Value: part, Why: "is not allowed", Grant: could}
 		}
 	}
 	return nil

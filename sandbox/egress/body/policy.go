@@ -49,17 +49,17 @@ type Policy struct {
 // Has reports whether the run was granted g.
 func (p *Policy) Has(g Grant) bool { return slices.Contains(p.Grants, g) }
 
-// Model returns a *Refusal for a model that the run may not ask.
+// Model returns a *RefusedError for a model that the run may not ask.
 func (p *Policy) Model(name string) error {
 	if len(p.Models) == 0 || p.Has(AnyModel) {
 		return nil
 	}
 	for _, m := range p.Models {
-		if matchModel(m, name) {
+		if matchModel(m, strings.TrimPrefix(name, "models/")) { // as the Gemini API names them in a body
 			return nil
 		}
 	}
-	return &Refusal{At: "/model", Value: name, Grant: AnyModel, Why: notPlanned}
+	return &RefusedError{At: "/model", Value: name, Grant: AnyModel, Why: notPlanned}
 }
 
 const notPlanned = "is not a model of this run"
@@ -84,8 +84,8 @@ func matchModel(pattern, name string) bool {
 	return strings.HasSuffix(rest, parts[len(parts)-1])
 }
 
-// Refusal says why a request is not forwarded. Its texts may hold what the box wrote.
-type Refusal struct {
+// RefusedError says why a request is not forwarded. Its texts may hold what the box wrote.
+type RefusedError struct {
 	At    string // JSON pointer into the body, or the name of a header
 	Value string // the refused string, "" where the key itself is refused
 	Why   string // what is wrong with it
@@ -95,7 +95,7 @@ type Refusal struct {
 // maxShown bounds each text of a refusal, in bytes.
 const maxShown = 200
 
-func (r *Refusal) Error() string {
+func (r *RefusedError) Error() string {
 	at := r.At
 	if at == "" {
 		at = "the body"

@@ -29,7 +29,7 @@ type Facts struct {
 // Form is the body of one call.
 type Form struct{ top *rule }
 
-// Read judges a body, which must be one JSON document of this form and nothing else. The error is a *Refusal.
+// Read judges a body, which must be one JSON document of this form and nothing else. The error is a *RefusedError.
 func (f *Form) Read(body []byte, p *Policy) (Facts, error) {
 	r := reader{body: body, policy: p, left: maxValues}
 	r.dec = jsontext.NewDecoder(bytes.NewBuffer(body)) // reads from body itself, without a copy
@@ -37,7 +37,7 @@ func (f *Form) Read(body []byte, p *Policy) (Facts, error) {
 		return Facts{}, r.refusal(err)
 	}
 	if _, err := r.dec.ReadToken(); !errors.Is(err, io.EOF) {
-		return Facts{}, &Refusal{Why: "has more than one JSON document"}
+		return Facts{}, &RefusedError{Why: "has more than one JSON document"}
 	}
 	return r.facts, nil
 }
@@ -50,26 +50,24 @@ type reader struct {
 	facts  Facts
 }
 
-// refusal makes a *Refusal of any error of reading.
+// refusal makes a *RefusedError of any error of reading.
 func (r *reader) refusal(err error) error {
-	var known *Refusal
-	if errors.As(err, &known) {
+	if known, ok := errors.AsType[*RefusedError](err); ok {
 		return known
 	}
-	var syntax *jsontext.SyntacticError
-	if errors.As(err, &syntax) {
+	if syntax, ok := errors.AsType[*jsontext.SyntacticError](err); ok {
 		why := "is not JSON"
 		if errors.Is(err, jsontext.ErrDuplicateName) {
 			why = "is given twice"
 		}
-		return &Refusal{At: string(syntax.JSONPointer), Why: why}
+		return &RefusedError{At: string(syntax.JSONPointer), Why: why}
 	}
-	return &Refusal{Why: "is not JSON"}
+	return &RefusedError{Why: "is not JSON"}
 }
 
 // refuse refuses the value or key that was read last.
 func (r *reader) refuse(value, why string, g Grant) error {
-	return &Refusal{At: string(r.dec.StackPointer()), Value: value, Why: why, Grant: g}
+	return &RefusedError{At: string(r.dec.StackPointer()), Value: value, Why: why, Grant: g}
 }
 
 // next reads a token and counts it.
@@ -103,25 +101,23 @@ func (r *reader) value(rule *rule) error {
 	if rule.grant != "" && rule.use == useNone && kind != isNull && !r.policy.Has(rule.grant) {
 		return r.refuse("", "is not allowed", rule.grant)
 	}
-	switch kind {
-	case isObject:
+	switch {
+	case kind == isObject:
 		if rule.fields == nil {
 			return r.skip()
 		}
 		return r.object(rule)
-	case isArray:
+	case kind == isArray:
 		if rule.item == nil {
 			return r.skip()
 		}
 		return r.array(rule)
-	case isString:
+	case kind == isString:
 		return r.text(rule, t)
-	case isNumber:
+	case kind == isNumber:
 		return r.number(rule, t)
-	case isBool:
-		if rule.use == useFalse && t.Bool() && !r.policy.Has(rule.grant) {
-			return r.refuse("true", "is not allowed", rule.grant)
-		}
+	case rule.use == useFalse && kind == isBool && t.Bool() && !r.policy.Has(rule.grant):
+		return r.refuse("true", "is not allowed", rule.grant)
 	}
 	return nil
 }
@@ -204,16 +200,14 @@ func (r *reader) text(rule *rule, t jsontext.Token) error {
 		return nil
 	}
 	s := t.String()
-	switch rule.use {
-	case useModel:
+	if rule.use == useModel {
 		r.facts.Model = s
 		if r.policy.Model(s) != nil {
 			return r.refuse(s, notPlanned, AnyModel)
 		}
-	case useData:
-		if !strings.HasPrefix(s, "data:") && !r.policy.Has(rule.grant) {
-			return r.refuse(s, "is not a data: URL", rule.grant)
-		}
+	}
+	if rule.use == useData && !strings.HasPrefix(s, "data:") && !r.policy.Has(rule.grant) {
+		return r.refuse(s, "is not a data: URL", rule.grant)
 	}
 	if could, ok := rule.takes(s, r.policy); !ok {
 		return r.refuse(s, "is not allowed", could)

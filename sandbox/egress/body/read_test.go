@@ -81,7 +81,7 @@ func TestRequestsThatReachBeyondOneAnswerAreRefused(t *testing.T) {
 		{"gemini url", Google, `{"tools":[{"functionDeclarations":[]},{"urlContext":{}}]}`, "/tools/1/urlContext", WebSearch},
 		{"gemini code", Google, `{"tools":[{"codeExecution":{}}]}`, "/tools/0/codeExecution", CodeExecution},
 		{"gemini cache", Google, `{"cachedContent":"cachedContents/x"}`, "/cachedContent", Stored},
-		{"gemini count", GoogleCount, `{"generateContentRequest":{"model":"models/m","tools":[{"googleSearch":{}}]}}`, "/generateContentRequest/model", AnyModel},
+		{"gemini count", GoogleCount, `{"generateContentRequest":{"model":"models/big","tools":[{"googleSearch":{}}]}}`, "/generateContentRequest/model", AnyModel},
 		{"gemini candidates", Google, `{"generationConfig":{"candidateCount":8}}`, "/generationConfig/candidateCount", ""},
 
 		{"duplicate", Anthropic, `{"model":"m","model":"m"}`, "/model", ""},
@@ -108,7 +108,7 @@ func TestRequestsThatReachBeyondOneAnswerAreRefused(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			_, err := c.form.Read([]byte(c.body), &Policy{Models: []string{"m"}})
-			var r *Refusal
+			var r *RefusedError
 			if !errors.As(err, &r) {
 				t.Fatalf("accepted: %v", err)
 			}
@@ -193,12 +193,19 @@ func TestHeadersOfBetasAreJudged(t *testing.T) {
 	for value, grant := range map[string]Grant{
 		"mcp-client-2025-11-20": RemoteMCP, "claude-code-20250219, files-api-2025-04-14": Files, "new-2027-01-01": "", "Claude-Code-1": "",
 	} {
-		var r *Refusal
+		var r *RefusedError
 		if err := AnthropicBetas.Read([]string{"effort-2025-11-24", value}, &Policy{}); !errors.As(err, &r) || r.Grant != grant {
 			t.Errorf("%s: %v", value, err)
 		}
 	}
 	if err := AnthropicBetas.Read([]string{"", "claude-code-20250219,oauth-2025-04-20"}, &Policy{}); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestTheGeminiAPINamesModelsWithAPrefix(t *testing.T) {
+	t.Parallel()
+	if _, err := GoogleCount.Read([]byte(`{"generateContentRequest":{"model":"models/m"}}`), &Policy{Models: []string{"m"}}); err != nil {
 		t.Error(err)
 	}
 }

@@ -30,8 +30,8 @@ func responsesRequest() *rule {
 		"prompt_cache_key":       text,
 		"prompt_cache_retention": text,
 		"context_management":     anything, // what of the conversation the model still reads
-		"store":                  off(Stored),
-		"background":             off(Stored),
+		"store":                  unstored,
+		"background":             unstored,
 		"previous_response_id":   need(Stored),
 		"conversation":           need(Stored),
 		"prompt":                 need(Stored), // a template that the organisation keeps
@@ -88,9 +88,9 @@ func responsesPart() *rule {
 		"refusal":                 text,
 		"annotations":             anything,
 		"logprobs":                anything,
-		"image_url":               data(URLSources),
-		"file_url":                data(URLSources),
-		"file_data":               data(URLSources),
+		"image_url":               dataURL,
+		"file_url":                dataURL,
+		"file_data":               dataURL,
 		"prompt_cache_breakpoint": anything,
 		"filename":                text,
 		"detail":                  text,

@@ -169,8 +169,8 @@ var (
 	one      = &rule{kinds: isNumber | isNull, use: useOne}
 )
 
-// off accepts false, and true with the grant. Null would mean the provider's default, which may be true.
-func off(g Grant) *rule { return &rule{kinds: isBool, use: useFalse, grant: g} }
+// unstored accepts false, and true with the grant. Null would mean the provider's default, which may be true.
+var unstored = &rule{kinds: isBool, use: useFalse, grant: Stored}
 
-// data accepts a data: URL, which holds what it names, and any other with the grant.
-func data(g Grant) *rule { return &rule{kinds: isString | isNull, use: useData, grant: g} }
+// dataURL accepts a data: URL, which holds what it names, and any other with the grant.
+var dataURL = &rule{kinds: isString | isNull, use: useData, grant: URLSources}
