@@ -52,13 +52,18 @@ Examples:
    sandboxrun execute --events - task.json
    sandboxrun execute --session fix-login task.json
    sandboxrun execute - < task.json`,
-		Flags: append(p.overrideFlags(),
-			&cli.StringFlag{Name: "output", Usage: "also write the document to `FILE`"},
-			&cli.StringFlag{Name: "events", Usage: "write events to `FILE`, or to standard output (-)"},
-			&cli.BoolFlag{Name: "quiet", Usage: "print no progress on standard error"},
-		),
+		Flags:  append(p.executeFlags(), repoFlag),
 		Action: p.execute,
 	}
+}
+
+// executeFlags are the flags of execute and run.
+func (p *program) executeFlags() []cli.Flag {
+	return append(p.overrideFlags(),
+		&cli.StringFlag{Name: "output", Usage: "also write the document to `FILE`"},
+		&cli.StringFlag{Name: "events", Usage: "write events to `FILE`, or to standard output (-)"},
+		&cli.BoolFlag{Name: "quiet", Usage: "print no progress on standard error"},
+	)
 }
 
 func (p *program) execute(c *cli.Context) error {
@@ -67,7 +72,12 @@ func (p *program) execute(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	e := &execution{p: p, events: c.String("events"), quiet: c.Bool("quiet"),
+	return p.executePlan(c, plan, nil)
+}
+
+// executePlan runs a plan and prints its result. task is kept with the run where it is not nil.
+func (p *program) executePlan(c *cli.Context, plan *plan.Plan, task []byte) error {
+	e := &execution{p: p, events: c.String("events"), quiet: c.Bool("quiet"), task: task,
 		with: func() (*runner.Runner, func(), error) { return p.runner(true) }}
 	res, cause, err := e.run(c.Context, plan)
 	if err != nil {
@@ -84,6 +94,7 @@ type execution struct {
 	p      *program
 	events string // "", a file, or "-"
 	quiet  bool
+	task   []byte                                 // kept with the run, nil for none
 	with   func() (*runner.Runner, func(), error) // makes the runner
 
 	mu sync.Mutex
@@ -140,6 +151,11 @@ func (e *execution) sinks(ctx context.Context) ([]sink, error) {
 func (e *execution) remember(id string) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
+	if e.id == "" && e.task != nil {
+		if err := e.p.keepTask(id, e.task); err != nil {
+			e.p.notef("the task is not kept: %v", err)
+		}
+	}
 	e.id = id
 }
 

@@ -17,6 +17,9 @@ import (
 
 // notRun are examples that the test only parses, and why.
 var notRun = map[string]string{
+	`sandboxrun run "make the tests pass" --check "npm test"`:                                 "needs an agent; TestRunTakesASentence runs one",
+	`sandboxrun run "explain the failure in src/total.sh" --file src/total.sh --variant PLAN`: "needs an agent",
+	`sandboxrun run "fix the build" --check make --protect "test/**" --time 20m`:              "needs an agent",
 	"sandboxrun image build":                               "may take minutes",
 	"sandboxrun image build claude codex":                  "may take minutes",
 	"sandboxrun image build --force":                       "takes minutes",
@@ -114,6 +117,9 @@ func TestExamplesOfHelpWork(t *testing.T) {
 			example = word.ReplaceAllString(example, id[1])
 			if strings.Contains(example, "agents check") { // the base image has no agents
 				example = "SANDBOXRUN_IMAGE=" + images.Name + " " + example
+			}
+			if strings.Contains(example, " init ") || strings.Contains(example, " run ") {
+				example = "cd repo && " + example
 			}
 			shell(example)
 		}

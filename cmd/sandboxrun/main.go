@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/signal"
 	"runtime/debug"
+	"slices"
 	"syscall"
 
 	"github.com/urfave/cli/v2"
@@ -36,7 +37,7 @@ func mainCode() int {
 func (p *program) run(ctx context.Context, args []string) int {
 	app := p.app()
 	cmd, args := usage.Arrange(app, args)
-	p.documents = cmd != nil && (cmd.Name == "execute" || cmd.Name == "plan")
+	p.documents = cmd != nil && (slices.Contains([]string{"execute", "plan", "run"}, cmd.Name))
 	return p.report(app.RunContext(ctx, args))
 }
 
@@ -59,6 +60,7 @@ func (p *program) app() *cli.App {
 			p.serveCommand(), p.schemaCommand(), p.versionCommand(), p.demoCommand(), p.guestCommand(), p.lookCommand(),
 		},
 	}
+	app.Commands = append(app.Commands, p.beginCommands()...)
 	complete(app.Commands)
 	return app
 }
@@ -75,7 +77,8 @@ and 143 interrupted by SIGHUP, SIGINT and SIGTERM.
 
 Start here:
    sandboxrun doctor
-   sandboxrun demo`
+   sandboxrun demo
+   sandboxrun run "make the tests pass" --check "npm test"`
 
 // memoryGoal is the heap size, in bytes, that the collector works to stay below. Memory in use may exceed it: a change
 // of very many files is held as a list.

@@ -6,6 +6,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"path/filepath"
 
 	"github.com/urfave/cli/v2"
 
@@ -28,7 +29,7 @@ Examples:
    sandboxrun plan task.json
    sandboxrun plan --require-tier runsc task.json
    sandboxrun plan --agent claude --land none task.json`,
-		Flags: p.overrideFlags(),
+		Flags: append(p.overrideFlags(), repoFlag),
 		Action: func(c *cli.Context) error {
 			plan, err := p.compile(c)
 			if err != nil {
@@ -72,7 +73,24 @@ func (p *program) compile(c *cli.Context) (*plan.Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	task, err := document.Decode(data)
+	dir := ""
+	if name != "-" {
+		if dir, err = filepath.Abs(filepath.Dir(name)); err != nil {
+			return nil, fmt.Errorf("find the directory of the task: %w", err)
+		}
+	}
+	repo := c.String(repoFlag.Name)
+	if repo != "" {
+		if repo, err = filepath.Abs(repo); err != nil {
+			return nil, fmt.Errorf("find the repository: %w", err)
+		}
+	}
+	return p.compileTask(c, data, dir, repo)
+}
+
+// compileTask makes a plan of a task, whose repo_root may be relative to dir; repo takes its place when it is not "".
+func (p *program) compileTask(c *cli.Context, data []byte, dir, repo string) (*plan.Plan, error) {
+	task, err := document.DecodeFrom(data, dir, repo)
 	if err != nil {
 		return nil, err
 	}
@@ -88,6 +106,9 @@ func (p *program) compile(c *cli.Context) (*plan.Plan, error) {
 	})
 	return made, usage.InFlags(c, err)
 }
+
+// repoFlag replaces the repository of a task.
+var repoFlag = &cli.StringFlag{Name: "repo", Usage: "`DIR` of the repository, instead of the task's repo_root"}
 
 // readTask reads a task document, "-" for standard input.
 func (p *program) readTask(name string) ([]byte, error) {

@@ -5,8 +5,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strconv"
+	"strings"
 
 	jsonv2 "github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -20,17 +22,62 @@ const MaxDocument = 1 << 20
 // differently-cased keys, a second document, NUL, invalid UTF-8), what the
 // schema does not know, and what cannot work whatever the machine. Errors are
 // *InputError and list every problem at once. It looks at nothing but data.
-func Decode(data []byte) (*Task, error) {
+func Decode(data []byte) (*Task, error) { return DecodeFrom(data, "", "") }
+
+// DecodeFrom is Decode for a task whose repo_root may be relative to the
+// absolute directory dir; "" where it may not. repo, an absolute path, takes the
+// place of a repo_root when it is not "", also of one that is missing.
+func DecodeFrom(data []byte, dir, repo string) (*Task, error) {
 	var t Task
 	var p Problems
+	if repo != "" {
+		data = withRepo(data, repo)
+	}
 	if DecodeInto("task", data, []string{"/box/env"}, &t, &p) {
 		p.NextStage()
+		t.Context.RepoRoot = rooted(t.Context.RepoRoot, dir)
 		t.validate(&p)
 	}
 	if err := p.Err("the task is not valid", `"sandboxrun schema task" prints what a task may hold`); err != nil {
 		return nil, err
 	}
 	return &t, nil
+}
+
+// rooted makes a relative repo_root absolute. ~ is left for the validation to refuse.
+func rooted(root, dir string) string {
+	if dir == "" || root == "" || filepath.IsAbs(root) || strings.HasPrefix(root, "~") {
+		return root
+	}
+	return filepath.Join(dir, root)
+}
+
+// withRepo is the task with another repo_root. What is no object, or reads in
+// two ways, stays as it is, for the decoder to refuse.
+func withRepo(data []byte, repo string) []byte {
+	var p Problems
+	var task, context map[string]json.RawMessage
+	if len(data) > MaxDocument {
+		return data
+	}
+	if _, ok := StrictJSON(data, []string{"/box/env"}, &p); !ok || !p.Empty() || json.Unmarshal(data, &task) != nil || task == nil {
+		return data
+	}
+	if raw, given := task["context"]; given && json.Unmarshal(raw, &context) != nil || context == nil && given {
+		return data
+	}
+	if context == nil {
+		context = map[string]json.RawMessage{}
+	}
+	var errs [3]error
+	var whole []byte
+	context["repo_root"], errs[0] = json.Marshal(repo)
+	task["context"], errs[1] = json.Marshal(context)
+	whole, errs[2] = json.Marshal(task)
+	if errors.Join(errs[:]...) != nil {
+		return data
+	}
+	return whole
 }
 
 // DecodeInto reads data into a struct in three stages: strict syntax, the

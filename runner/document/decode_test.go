@@ -238,3 +238,31 @@ func TestDecodeBoundsItsComplaints(t *testing.T) {
 		t.Errorf("error document of %d bytes", len(doc))
 	}
 }
+
+func TestRelativeRepositoriesAreOfTheTaskFile(t *testing.T) {
+	t.Parallel()
+	const relative = `{"objective":"o","instructions":"i","context":{"repo_root":"../r","base":"b"}}`
+	for _, tt := range []struct{ data, dir, repo, want string }{
+		{relative, "/a/b", "", "/a/r"},
+		{relative, "/a/b", "/other", "/other"},
+		{relative, "", "/other", "/other"},
+		{smallTask, "/a/b", "", "/r"},
+		{`{"objective":"o","instructions":"i"}`, "", "/other", "/other"},
+	} {
+		task, err := DecodeFrom([]byte(tt.data), tt.dir, tt.repo)
+		if err != nil || task.Context.RepoRoot != tt.want {
+			t.Errorf("%s in %q with %q: %+v, %v", tt.data, tt.dir, tt.repo, task, err)
+		}
+	}
+	for _, data := range []string{relative, `{"objective":"o","instructions":"i","context":{"repo_root":"~/r"}}`} {
+		if _, err := DecodeFrom([]byte(data), "", ""); err == nil {
+			t.Errorf("%s is no error without a directory", data)
+		}
+	}
+	for _, data := range []string{`{"objective":"a","objective":"b","instructions":"i"}`, `{"objective":"o","instructions":"i","context":[]}`, `[]`, `{`,
+		`{"objective":"o","instructions":"i","context":{"REPO_ROOT":"/x"}}`} {
+		if _, err := DecodeFrom([]byte(data), "", "/r"); err == nil {
+			t.Errorf("%s is no error with another repository", data)
+		}
+	}
+}

@@ -19,7 +19,9 @@ func prompt(t *document.Task, p *Plan) string {
 		}
 	}
 	section("Objective", t.Objective)
-	section("Instructions", t.Instructions)
+	if t.Instructions != t.Objective { // a task made of one sentence has it in both
+		section("Instructions", t.Instructions)
+	}
 	section("Constraints", bullets(constraintLines(t, p)))
 	section("Done when", bullets(doneLines(p)))
 	section("Files of interest", bullets(interestLines(t)))
