@@ -150,7 +150,7 @@ func missingProgram(c document.CommandRun, image string) string {
 			return fmt.Sprintf("; image %s has no program %q", image, m[1])
 		}
 	}
-	return fmt.Sprintf("; a program that the command starts is not in image %s", image)
+	return "; a program that the command starts is not in image " + image
 }
 
 // baselineNote says how the same command went on the base commit.

@@ -151,8 +151,8 @@ func (r *Runner) checkProgram(ctx context.Context, rd *ready, p *plan.Plan, imag
 	return &document.InputError{
 		Message: "the image lacks the program of the agent",
 		Details: []document.Detail{{Path: "/box/image", Message: fmt.Sprintf("%s has no program %q, which agent %s needs", p.Box.Image, info.Binary, info.Name)}},
-		Hint: fmt.Sprintf(`"sandboxrun image list" shows images with agents; an image of your own begins with FROM sandboxrun/agent, or installs %s`,
-			cmp.Or(info.Package, info.Binary)),
+		Hint: `"sandboxrun image list" shows images with agents; an image of your own begins with FROM sandboxrun/agent, or installs ` +
+			cmp.Or(info.Package, info.Binary),
 	}
 }
 
