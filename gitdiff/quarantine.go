@@ -19,6 +19,7 @@ type quarantine struct {
 	user *reader
 	mu   sync.Mutex // go-git's storage is not safe for concurrent reading
 	own  *filesystem.ObjectStorage
+	dir  string // of the store's own objects
 }
 
 var _ storer.EncodedObjectStorer = (*quarantine)(nil)
@@ -58,7 +59,7 @@ func (q *quarantine) HasEncodedObject(h plumbing.Hash) error {
 
 func (q *quarantine) EncodedObjectSize(h plumbing.Hash) (size int64, err error) {
 	err = q.user.find(func(s *source) (err error) {
-		size, err = s.EncodedObjectSize(h)
+		size, err = objectSize(s.dir, s.ObjectStorage, h)
 		return err
 	})
 	if !errors.Is(err, plumbing.ErrObjectNotFound) {
@@ -66,7 +67,7 @@ func (q *quarantine) EncodedObjectSize(h plumbing.Hash) (size int64, err error) 
 	}
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	return q.own.EncodedObjectSize(h)
+	return objectSize(q.dir, q.own, h)
 }
 
 // IterEncodedObjects goes over the store's own objects, not the user's.

@@ -52,7 +52,7 @@ func (s *Store) For(r *Repo) (*Objects, error) {
 	}
 	own := filesystem.NewObjectStorageWithOptions(dotgit.New(hiddenAlternates{osfs.New(dir)}), cache.NewObjectLRU(objectCacheBytes/4),
 		filesystem.Options{KeepDescriptors: true, LargeObjectThreshold: gitobj.StreamedBytes})
-	return &Objects{in: s, key: key, dir: dir, st: &quarantine{user: r.objects, own: own}}, nil
+	return &Objects{in: s, key: key, dir: dir, st: &quarantine{user: r.objects, own: own, dir: filepath.Join(dir, "objects")}}, nil
 }
 
 // Close releases open files.

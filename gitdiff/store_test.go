@@ -4,6 +4,8 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"runtime/debug"
+	"strings"
 	"testing"
 	"time"
 
@@ -77,5 +79,31 @@ func TestSweepRemovesOldFilesNobodyFinishes(t *testing.T) {
 			return err
 		}))
 		gitdifftest.Equal(t, in, left, want)
+	}
+}
+
+func TestReadingSizesLeavesNoFileOpen(t *testing.T) { //nolint:paralleltest // it counts the open files of this process
+	r := gitdifftest.New(t)
+	r.Write("file", "loose\n")
+	r.Commit("base")
+	o := workbench.Objects(t, workbench.Open(t, r))
+	own, err := o.Blobs().Write(strings.NewReader("own\n"), 4, plumbing.ZeroHash)
+	gitdifftest.Must(t, err)
+	defer debug.SetGCPercent(debug.SetGCPercent(-1)) // a collection would close them
+	open := func() int {
+		entries, err := os.ReadDir("/proc/self/fd")
+		gitdifftest.Must(t, err)
+		return len(entries)
+	}
+	before := open()
+	for range 50 {
+		for id, want := range map[plumbing.Hash]int64{own: 4, plumbing.NewHash(gitdifftest.BlobID([]byte("loose\n"))): 6} {
+			if size, err := o.Storer().EncodedObjectSize(id); err != nil || size != want {
+				t.Fatalf("size of %s: %d, %v", id, size, err)
+			}
+		}
+	}
+	if after := open(); after > before+2 {
+		t.Errorf("%d files were open, then %d", before, after)
 	}
 }
