@@ -45,8 +45,11 @@ require (
 	github.com/coreos/go-systemd/v22 v22.7.0
 	github.com/creack/pty v1.1.24
 	github.com/danielgtaylor/huma/v2 v2.37.2
+	github.com/elastic/go-seccomp-bpf v1.6.0
+	github.com/landlock-lsm/go-landlock v0.11.0
 	github.com/prometheus/client_golang v1.25.0
 	github.com/xrash/smetrics v0.0.0-20240521201337-686a1a2994c1
+	kernel.org/pub/linux/libs/security/libcap/psx v1.2.77
 )
 
 require (
