@@ -1,6 +1,11 @@
 package gitdiff
 
-import "fmt"
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+)
 
 // Code names one kind of [Finding]; codes are stable, results and journals carry them.
 type Code string
@@ -24,6 +29,12 @@ const (
 	BidiText         Code = "bidi_text"         // an added line turns the direction of text around: it reads other than it runs
 	InvisibleText    Code = "invisible_text"    // an added line holds characters that nobody sees or that move a terminal's cursor
 )
+
+// codes lists every code.
+var codes = []Code{
+	NestedRepository, SpecialFile, HiddenByIgnore, SymlinkEscapes, FileTooLarge, TooManyFiles, PathTooDeep, SubmoduleTouched, DangerousPath,
+	CaseCollision, TotalTooLarge, Unreadable, ModeDropped, OversizeFile, BidiText, InvisibleText,
+}
 
 // Grade is what a finding means for the change it was found in.
 type Grade int
@@ -57,6 +68,32 @@ type Finding struct {
 	Detail string // a few words more, such as a link's text or a size; may be empty
 	Grade  Grade  // what it means for the change
 	Class  string // of a [DangerousPath], the class of change.Hazards it belongs to; otherwise empty
+}
+
+// Bounds of a finding that another process reports, in bytes.
+const (
+	maxFindingText  = 16 << 10 // of its path and of its detail
+	maxFindingClass = 64
+)
+
+// errFinding says that nothing this program does finds such a thing.
+var errFinding = errors.New("impossible finding")
+
+// Check refuses a finding that no capture and no inspection makes. Another process may have reported it.
+func (f *Finding) Check() error {
+	switch {
+	case !slices.Contains(codes, f.Code):
+		return fmt.Errorf("%w: unknown code", errFinding)
+	case f.Grade < Note || f.Grade > Refuse:
+		return fmt.Errorf("%w: %s of grade %d", errFinding, f.Code, f.Grade)
+	case len(f.Path) > maxFindingText || strings.ContainsRune(f.Path, 0):
+		return fmt.Errorf("%w: path of %s", errFinding, f.Code)
+	case len(f.Detail) > maxFindingText:
+		return fmt.Errorf("%w: detail of %s", errFinding, f.Code)
+	case len(f.Class) > maxFindingClass || strings.Trim(f.Class, "abcdefghijklmnopqrstuvwxyz_") != "":
+		return fmt.Errorf("%w: class of %s", errFinding, f.Code)
+	}
+	return nil
 }
 
 // MaxPath bounds a path in bytes: PATH_MAX of Linux, beyond which no checkout can hold the file.

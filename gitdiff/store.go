@@ -41,6 +41,8 @@ type Objects struct {
 	key string // names the user's repository in the store
 	dir string // the bare repository: new objects go to dir/objects
 	st  *quarantine
+
+	release func() error // closes what was opened for these objects alone; nil for nothing
 }
 
 // For returns the objects of r, with a place of their own for new ones.
@@ -50,13 +52,25 @@ func (s *Store) For(r *Repo) (*Objects, error) {
 	if err := initBare(dir, r.objects); err != nil {
 		return nil, fmt.Errorf("open store: %w", err)
 	}
+	return newObjects(s, key, r.objects), nil
+}
+
+// newObjects opens the part of a store that belongs to one repository.
+func newObjects(in *Store, key string, user *reader) *Objects {
+	dir := filepath.Join(in.dir, "stores", key+".git")
 	own := filesystem.NewObjectStorageWithOptions(dotgit.New(hiddenAlternates{osfs.New(dir)}), cache.NewObjectLRU(objectCacheBytes/4),
 		filesystem.Options{KeepDescriptors: true, LargeObjectThreshold: gitobj.StreamedBytes})
-	return &Objects{in: s, key: key, dir: dir, st: &quarantine{user: r.objects, own: own, dir: filepath.Join(dir, "objects")}}, nil
+	return &Objects{in: in, key: key, dir: dir, st: &quarantine{user: user, own: own, dir: filepath.Join(dir, "objects")}}
 }
 
 // Close releases open files.
-func (o *Objects) Close() error { return o.st.Close() }
+func (o *Objects) Close() error {
+	err := o.st.Close()
+	if o.release != nil {
+		err = errors.Join(err, o.release())
+	}
+	return err
+}
 
 // Storer reads objects of the user and of the store; it writes to the store only.
 func (o *Objects) Storer() storer.EncodedObjectStorer { return o.st }

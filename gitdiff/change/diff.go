@@ -23,7 +23,28 @@ func Compare(ctx context.Context, o *gitdiff.Objects, fromTree, toTree string) (
 	return d, nil
 }
 
+// List compares the trees alone, as [Compare] does, and reads no content: the changes have names, types, modes and ids, and
+// nothing else.
+func List(ctx context.Context, o *gitdiff.Objects, fromTree, toTree string) (*Diff, error) {
+	d, err := listTrees(ctx, o.Storer(), fromTree, toTree)
+	if err != nil {
+		return nil, fmt.Errorf("diff trees: %w", err)
+	}
+	return d, nil
+}
+
 func diffTrees(ctx context.Context, st storer.EncodedObjectStorer, fromTree, toTree string) (*Diff, error) {
+	d, err := listTrees(ctx, st, fromTree, toTree)
+	if err != nil {
+		return nil, err
+	}
+	if err := d.describeAll(ctx); err != nil {
+		return nil, err
+	}
+	return d, nil
+}
+
+func listTrees(ctx context.Context, st storer.EncodedObjectStorer, fromTree, toTree string) (*Diff, error) {
 	from, err := gitobj.ParseTree(fromTree)
 	if err != nil {
 		return nil, err
@@ -36,20 +57,31 @@ func diffTrees(ctx context.Context, st storer.EncodedObjectStorer, fromTree, toT
 	if err := w.trees(ctx, "", from, to, 0); err != nil {
 		return nil, err
 	}
-	d := &Diff{From: fromTree, To: toTree, Changes: w.sorted(), storer: st}
+	return &Diff{From: fromTree, To: toTree, Changes: w.sorted(), storer: st}, nil
+}
+
+// Describe compares the contents of all changes of a diff that [List] has made.
+func (d *Diff) Describe(ctx context.Context) error {
+	if err := d.describeAll(ctx); err != nil {
+		return fmt.Errorf("diff trees: %w", err)
+	}
+	return nil
+}
+
+func (d *Diff) describeAll(ctx context.Context) error {
 	budget := newCompareBudget()
 	for i := range d.Changes {
 		if ctx.Err() != nil {
-			return nil, context.Cause(ctx)
+			return context.Cause(ctx)
 		}
 		if err := d.describe(&d.Changes[i], budget); err != nil {
-			return nil, err
+			return err
 		}
 	}
 	if err := d.findRenames(ctx); err != nil {
-		return nil, fmt.Errorf("find renames: %w", err)
+		return fmt.Errorf("find renames: %w", err)
 	}
-	return d, nil
+	return nil
 }
 
 // describe counts the lines of a change and names the sections it touches.

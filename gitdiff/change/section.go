@@ -4,6 +4,7 @@ import (
 	"path"
 	"regexp"
 	"strings"
+	"sync"
 )
 
 // maxSectionLine bounds the bytes of a line that is searched for the name of a section.
@@ -12,12 +13,17 @@ const maxSectionLine = 512
 // sectionRule finds the lines that name a function or section in one kind of file. Go's regular expressions take time
 // linear in the line, whatever it holds.
 type sectionRule struct {
-	line    *regexp.Regexp
+	line    func() *regexp.Regexp
 	guessed bool // the kind of file is not known
 }
 
+// expression compiles an expression when it is first wanted: every start of this program would wait for all of them.
+func expression(line string) func() *regexp.Regexp {
+	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(line) })
+}
+
 func rule(line string, extensions ...string) {
-	r := &sectionRule{line: regexp.MustCompile(line)}
+	r := &sectionRule{line: expression(line)}
 	for _, e := range extensions {
 		sectionRules[e] = r
 	}
@@ -27,8 +33,8 @@ var (
 	sectionRules = map[string]*sectionRule{}
 	// anySection is git's default: a line that begins with a letter, an underscore or a dollar sign (def_ff in git's
 	// xdiff-interface.c).
-	anySection = &sectionRule{line: regexp.MustCompile(`^[A-Za-z_$]`), guessed: true}
-	noSection  = &sectionRule{line: regexp.MustCompile(`^\z.`)}
+	anySection = &sectionRule{line: expression(`^[A-Za-z_$]`), guessed: true}
+	noSection  = &sectionRule{line: expression(`^\z.`)}
 )
 
 // The rules follow git's userdiff.c where it has one for the language, in short form.
@@ -75,7 +81,7 @@ func sectionsOf(name string) *sectionRule {
 
 // names reports whether a line names a section.
 func (r *sectionRule) names(line string) bool {
-	return r.line.MatchString(strings.TrimRight(line[:min(len(line), maxSectionLine)], "\r\n"))
+	return r.line().MatchString(strings.TrimRight(line[:min(len(line), maxSectionLine)], "\r\n"))
 }
 
 // sections gives for each line the index of the nearest line at or above it that names a section, or -1.

@@ -251,29 +251,3 @@ var (
 	StepTreeMake = step.Define("tree/make")
 	StepTreeFill = step.Define("tree/fill")
 )
-
-// Snapshot captures the workspace. The box must be gone: a tree that still changes gives [gitdiff.ErrTreeUnstable]. Content that is not a
-// file, a link or a directory is left out and named in a finding; a tree above the budget is a [*gitdiff.BudgetError]. A workspace
-// over another one cannot be captured.
-func (w *Workspace) Snapshot(ctx context.Context, b capture.Budget) (*capture.Snapshot, error) {
-	if w.spec.Over != nil {
-		return nil, errors.New("snapshot workspace: it lies over another one, whose files no tree describes")
-	}
-	began, err := gitobj.ParseTree(w.spec.Tree)
-	if err != nil {
-		return nil, fmt.Errorf("snapshot workspace: %w", err)
-	}
-	s, err := capture.Capture(ctx, capture.Source{
-		Root:     w.root,
-		Overlay:  w.layout == LayoutOverlay,
-		Objects:  w.objects,
-		BaseTree: began,
-		Lower:    w.baseTree,
-		Stat:     w.stat,
-		Budget:   b,
-	})
-	if err != nil {
-		return nil, fmt.Errorf("snapshot workspace: %w", err)
-	}
-	return s, nil
-}

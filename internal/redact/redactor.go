@@ -1,6 +1,7 @@
 package redact
 
 import (
+	"fmt"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -12,6 +13,7 @@ import (
 type Redactor struct {
 	mu    sync.Mutex
 	known map[string]bool
+	list  []Value // known, in the order they came
 	all   []needle
 	set   atomic.Pointer[set]
 }
@@ -31,12 +33,40 @@ func (r *Redactor) Add(name, value string) error {
 		r.known = map[string]bool{}
 	}
 	r.known[value] = true
+	r.list = append(r.list, Value{Name: name, Value: []byte(value)})
 	r.all = append(slices.Clone(r.all), needles(name, value)...)
 	r.set.Store(newSet(r.all))
 	return nil
 }
 
-// needles are those known by now, nil for none.
+// Value is one known value.
+type Value struct {
+	Name  string `json:"name"`
+	Value []byte `json:"value"`
+}
+
+// Values lists what is known by now, for another process that shall look for the same. Nobody else may see it.
+func (r *Redactor) Values() []Value {
+	if r == nil {
+		return nil
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return slices.Clone(r.list)
+}
+
+// Of makes a redactor that knows the values.
+func Of(list []Value) (*Redactor, error) {
+	r := &Redactor{}
+	for _, v := range list {
+		if err := r.Add(v.Name, string(v.Value)); err != nil {
+			return nil, fmt.Errorf("value of %s: %w", Mark(v.Name), err)
+		}
+	}
+	return r, nil
+}
+
+// current are the needles known by now, nil for none.
 func (r *Redactor) current() *set {
 	if r == nil {
 		return nil
