@@ -15,12 +15,16 @@ import (
 
 	_ "sandboxrun/agents/all" // the agents register themselves
 	"sandboxrun/cmd/sandboxrun/usage"
+	"sandboxrun/runner/reader"
 )
 
 func main() { os.Exit(mainCode()) }
 
 // mainCode is main without the exit, so that tests can run it as a command.
 func mainCode() int {
+	if len(os.Args) == 2 && os.Args[1] == reader.Command { // before anything that a child has no use for
+		return reader.Main()
+	}
 	boundMemory()
 	// A reader that goes away early must not kill the run: with a handler
 	// installed a write to a closed pipe is an error instead of a signal.
