@@ -19,11 +19,11 @@ var stepVerify = step.Define("verify/command")
 // command runs, and the last one is removed while the next command runs: at
 // most three are there at a time, and the task's commands run in one of them.
 type measurement struct {
-	x          *run
-	role, tree string
-	out        []verifyOutcome
-	began      bool // a command was run
-	shared     shared
+	x      *run
+	role   string
+	shared shared
+	out    []verifyOutcome
+	began  bool // a command was run
 
 	closing  sync.WaitGroup // removal of boxes whose command has ended
 	closed   sync.Mutex     // guards failures
@@ -41,7 +41,7 @@ type opening struct {
 // run makes what the boxes share, runs every command, and removes everything.
 func (m *measurement) run(ctx context.Context) (err error) {
 	defer func() { err = errors.Join(err, m.shared.remove(m.x)) }()
-	if m.shared, err = m.x.share(ctx, m.role, m.tree); err != nil {
+	if err := m.shared.prepare(ctx, m.x, m.role); err != nil {
 		return err
 	}
 	ahead, stop := context.WithCancel(ctx)
@@ -117,8 +117,8 @@ func (x *run) commandBox(ctx context.Context, role string, s *shared) (*box.Box,
 	if err != nil {
 		return nil, nil, err
 	}
-	b, err := x.boxes.Open(ctx, role, box.WithHome(tree.Mount(), s.home), nil)
-	if err == nil && s.home != "" {
+	b, err := x.boxes.Open(ctx, role, box.WithHome(tree.Mount(), s.setup.home), nil)
+	if err == nil && s.setup.home != "" {
 		err = b.UnpackHome(ctx)
 	}
 	return b, tree, err

@@ -10,56 +10,69 @@ import (
 
 var stepHome = step.Define("verify/home")
 
-// shared is what the boxes of one measurement have below the layers of their
-// own. No box can write to any of it.
-type shared struct {
-	tree  string               // what the boxes are to hold
-	setup *workspace.Workspace // what set-up left; nil where there are no setup commands
-	home  string               // host path of the archive of its home directory, "" where that is empty
-	// change is tree over setup, made once for all boxes; nil where each of them
-	// makes it: in plain copies, where it would be one copy more, and for one box.
-	change *workspace.Workspace
-}
-
-// share makes what the boxes of a measurement have in common. What was made is
-// to be removed also after an error.
-func (x *run) share(ctx context.Context, role, tree string) (shared, error) {
-	s := shared{tree: tree}
-	var err error
-	if len(x.plan.Setup) > 0 {
-		if s.setup, s.home, err = x.setUp(ctx, role+".setup", role, tree); err != nil {
-			return s, err
-		}
-	}
-	if x.trees.Layout == workspace.LayoutOverlay && len(x.plan.Verify) > 1 {
-		s.change, err = s.open(ctx, x, role+".change")
-	}
-	return s, err
+// setupLeft is what the setup commands left for the boxes after them; empty where
+// there are no setup commands. No box can write to it.
+type setupLeft struct {
+	tree *workspace.Workspace
+	home string // host path of the archive of the home directory, "" where that is empty
 }
 
 // setUp runs the setup commands on a tree in a box of their own, with the
-// allow-list open. It returns what they left in the tree, and the archive of what they left in the
-// home directory, after the engine has confirmed that the box is gone. The tree
-// is to be removed also after an error.
-func (x *run) setUp(ctx context.Context, role, phase, tree string) (ws *workspace.Workspace, home string, err error) {
-	if ws, err = x.trees.Open(ctx, role, x.under(), tree); err != nil {
-		return nil, "", err
+// allow-list open, and returns what they left after the engine has confirmed
+// that the box is gone. That is to be removed also after an error.
+func (x *run) setUp(ctx context.Context, role, tree string) (left setupLeft, err error) {
+	if len(x.plan.Setup) == 0 {
+		return left, nil
 	}
-	b, ws, err := x.boxOn(ctx, role, tree, ws, nil)
+	if left.tree, err = x.trees.Open(ctx, role, x.under(), tree); err != nil {
+		return left, err
+	}
+	b, ws, err := x.boxOn(ctx, role, tree, left.tree, nil)
+	left.tree = ws
 	if err != nil {
-		return ws, "", err
+		return left, err
 	}
 	name := ""
-	if err = x.setup(ctx, b, phase); err == nil {
+	if err = x.setup(ctx, b, "verify"); err == nil {
 		name, err = b.PackHome(ctx)
 	}
 	if err := errors.Join(err, b.Discard(ctx)); err != nil {
-		return ws, "", err
+		return left, err
 	}
 	step.Before(stepHome)
-	home, err = ws.TakeFile(name)
+	left.home, err = ws.TakeFile(name)
 	step.After(stepHome)
-	return ws, home, err
+	return left, err
+}
+
+func (s setupLeft) remove(x *run) error { return x.closeTree(s.tree) }
+
+// closeTree removes a tree, which may be nil. Where a box may still be there, it
+// stays: reap removes it when the engine answers again.
+func (x *run) closeTree(ws *workspace.Workspace) error {
+	if ws == nil || x.boxes.Left() {
+		return nil
+	}
+	return x.trees.Close(ws)
+}
+
+// shared is what the boxes of one measurement have below the layers of their
+// own. No box can write to any of it.
+type shared struct {
+	tree  string // what the boxes are to hold
+	setup setupLeft
+	// change is tree over what set-up left, made once for all boxes; nil where
+	// each of them makes it: in plain copies, where it would be one copy more, and
+	// for one box.
+	change *workspace.Workspace
+}
+
+// prepare makes what all boxes can share. It is to be removed also after an error.
+func (s *shared) prepare(ctx context.Context, x *run, role string) (err error) {
+	if x.trees.Layout == workspace.LayoutOverlay && len(x.plan.Verify) > 1 {
+		s.change, err = s.open(ctx, x, role+".change")
+	}
+	return err
 }
 
 // open makes the tree of one box.
@@ -67,21 +80,11 @@ func (s *shared) open(ctx context.Context, x *run, role string) (*workspace.Work
 	switch {
 	case s.change != nil:
 		return x.trees.OpenOver(ctx, role, s.change, "")
-	case s.setup != nil:
-		return x.trees.OpenOver(ctx, role, s.setup, s.tree)
+	case s.setup.tree != nil:
+		return x.trees.OpenOver(ctx, role, s.setup.tree, s.tree)
 	}
 	return x.trees.Open(ctx, role, x.under(), s.tree)
 }
 
-// remove removes the trees, the one that lies over the other first. Where a box may still
-// be there they stay: reap removes them when the engine answers again.
-func (s *shared) remove(x *run) error {
-	var err error
-	for _, ws := range []*workspace.Workspace{s.change, s.setup} {
-		if ws != nil && !x.boxes.Left() {
-			err = errors.Join(err, x.trees.Close(ws))
-		}
-	}
-	*s = shared{}
-	return err
-}
+// remove removes what prepare made.
+func (s *shared) remove(x *run) error { return x.closeTree(s.change) }

@@ -23,7 +23,7 @@ type Plan struct {
 	Mode         document.Mode         `json:"execution_mode"`
 	Agent        *Agent                `json:"agent,omitempty"` // nil in command mode
 	Box          Boxes                 `json:"box"`
-	Setup        []string              `json:"setup"`  // first in the working box, and for the verification, allow-list open
+	Setup        []string              `json:"setup"`  // on the base tree: in the working box, and in one for the verification; allow-list open
 	Work         []string              `json:"work"`   // after the agent, in its box; what they change counts
 	Verify       []VerifyCommand       `json:"verify"` // each in a fresh box on the captured tree
 	Baseline     bool                  `json:"baseline"`

@@ -57,3 +57,35 @@ func TestBoxesOfTheVerificationShareWhatTheyMayPrint(t *testing.T) {
 		t.Errorf("exit %d, issues %+v, acceptance %+v", o.exit, res.Issues, res.Acceptance)
 	}
 }
+
+// What the change makes of a file that set-up reads, runs or writes is not there while set-up runs, and lies over what it left.
+func TestSetupOfTheVerificationRunsOnTheBase(t *testing.T) {
+	t.Parallel()
+	for _, layout := range []string{"overlay", "copy"} {
+		t.Run(layout, func(t *testing.T) {
+			t.Parallel()
+			rig := newRig(t)
+			repo := newRepo(t, map[string]string{"tool.sh": "mkdir -p ignored/deep made; cat tool.sh > ignored/tool; echo base > ignored/deep/a; echo made > made/by; ls > ignored/seen\n",
+				"gone.txt": "gone\n", "same.txt": "same\n", ".gitignore": "ignored/\nmade/by\n"})
+			rig.env = append(rig.env, "SANDBOXRUN_LAYOUT="+layout)
+			task := repo.task("echo changed > same.txt; rm gone.txt; rm -rf made; echo file > made; echo new > new.txt")
+			task["setup_commands"] = []string{"sh tool.sh"}
+			task["baseline"] = true
+			task["acceptance_criteria"] = []any{
+				map[string]any{"command": "test \"$(cat ignored/seen | tr '\\n' ' ')\" = 'gone.txt ignored made same.txt tool.sh '"},
+				map[string]any{"command": "test ! -e gone.txt && test \"$(cat same.txt)\" = changed && test -e new.txt && test -f made && test \"$(cat ignored/deep/a)\" = base"},
+				map[string]any{"command": "git status --porcelain | grep -v '^ M same.txt$'  | grep -v '^ D gone.txt' | grep -v '^?? new.txt' | grep -qx '?? made'"},
+			}
+			res, o := rig.execute(task)
+			if o.exit != 0 || res.Status != document.StatusSuccess {
+				t.Errorf("exit %d, issues %+v, acceptance %+v", o.exit, res.Issues, res.Acceptance)
+			}
+			if evidence := res.Acceptance[1].Evidence; !strings.Contains(evidence, "exit 1 on the base commit") {
+				t.Errorf("the baseline holds the change: %s", evidence)
+			}
+			if n := len(res.CommandsRun); n != 1+1+1+3+3 {
+				t.Errorf("%d commands ran: set-up is for the baseline and the verification together", n)
+			}
+		})
+	}
+}

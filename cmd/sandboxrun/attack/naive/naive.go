@@ -127,8 +127,15 @@ func claimed(c document.CommandRun) document.Result {
 	return r
 }
 
-// accept runs the acceptance commands where the agent ran.
+// accept runs the set-up and acceptance commands where the agent ran.
 func (n opponent) accept(ctx context.Context, name string, task map[string]any, s *attack.Scene) error {
+	setup, _ := task["setup_commands"].([]any)
+	for _, c := range setup {
+		text, _ := c.(string)
+		if _, err := n.exec(ctx, name, "cd /workspace\n"+text); err != nil {
+			return err
+		}
+	}
 	criteria, _ := task["acceptance_criteria"].([]any)
 	for _, c := range criteria {
 		criterion, ok := c.(map[string]any)

@@ -123,7 +123,7 @@ func forgery() []attack.Attack {
 			},
 		},
 	}
-	attacks = append(append(attacks, around()), verification()...)
+	attacks = append(append(append(attacks, around()), verification()...), inSetup()...)
 	for i, a := range attacks {
 		if a.ID != "F06" { // which kills itself too
 			attacks[i] = attack.Proven(a)
