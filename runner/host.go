@@ -42,7 +42,7 @@ type host struct {
 }
 
 func (x *run) newHost() *host {
-	return &host{run: x.id, plan: x.plan.Agent, record: &x.record, evidence: &x.evidence, report: &x.report, desk: &x.desk, asker: x.r.o.Asker,
+	return &host{run: x.id, plan: x.plan.Agent, record: &x.record, evidence: &x.evidence, report: &x.report, desk: x.desk, asker: x.r.o.Asker,
 		open: map[string]string{}}
 }
 

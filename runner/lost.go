@@ -17,6 +17,7 @@ import (
 	"sandboxrun/runner/box"
 	"sandboxrun/runner/document"
 	"sandboxrun/runner/journal"
+	"sandboxrun/runner/mailbox"
 	"sandboxrun/runner/record"
 	"sandboxrun/runner/scan"
 	"sandboxrun/runner/session"
@@ -69,6 +70,9 @@ func (r *Runner) settleLost(ctx context.Context, dir *state.RunDir) (settled boo
 	if err != nil {
 		return false, err
 	}
+	if err := x.denyPending(); err != nil {
+		return false, errors.Join(err, x.record.Close())
+	}
 	x.recover(ctx)
 	if ctx.Err() != nil { // what was not inspected must not be reported as absent
 		return false, errors.Join(context.Cause(ctx), x.record.Close())
@@ -105,6 +109,9 @@ func (r *Runner) newLostRun(ctx context.Context, dir *state.RunDir) (*lostRun, e
 	}
 	x.report = newReport(x.record.Log, plan.Box.Limits.OutputBytes)
 	x.report.add(issue(document.CodeRunnerLost, "the runner ended before the run did; a later one removed its boxes and wrote this result"))
+	if c, asked, err := dir.Mailbox().Cancelled(); err == nil && asked {
+		x.report.add(issue(document.CodeCancelled, document.Cancelled{By: c.By, Reason: c.Reason}.Error()))
+	}
 	var key egress.KeyFunc
 	if plan.Agent != nil {
 		if key, x.keyless = r.o.Config.Key(plan.Agent.Provider, r.o.Getenv); x.keyless != nil {
@@ -113,6 +120,23 @@ func (r *Runner) newLostRun(ctx context.Context, dir *state.RunDir) (*lostRun, e
 	}
 	_, _ = x.hideSecrets(ctx, r.o, "", key) // x.keyless has why there is no key
 	return x, nil
+}
+
+// denyPending denies what the agent of the dead run still waited for.
+func (x *lostRun) denyPending() error {
+	box := x.record.Dir.Mailbox()
+	list, err := box.Requests()
+	for _, asked := range list {
+		if _, answered, gerr := box.Given(asked.ID); answered || gerr != nil {
+			continue // nobody takes it any more
+		}
+		deny := mailbox.Answer{ID: asked.ID, Digest: asked.Digest, Decision: mailbox.Deny, Reason: "the run died", By: "nobody"}
+		first, derr := box.Decide(deny)
+		if err = errors.Join(err, derr); derr == nil && first.By == deny.By {
+			x.record.Log.Emit("agent", journal.ApprovalAnswered{ID: asked.ID, Digest: asked.Digest, Reason: deny.Reason, By: deny.By})
+		}
+	}
+	return err
 }
 
 // recover finds out what of the run exists: the branch it made, the change it

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 	"time"
 
 	"sandboxrun/runner/document"
@@ -86,15 +87,63 @@ func teardown(ctx context.Context, what string, bound time.Duration) (context.Co
 		fmt.Errorf("%s took longer than %s", what, bound))
 }
 
+// cancelPoll is how often a run looks whether somebody asked for its end.
+const cancelPoll = 100 * time.Millisecond
+
+// heed returns a context that ends with the cause Cancelled when somebody asks
+// for the end of the run. The returned function stops looking.
+func (x *run) heed(ctx context.Context) (context.Context, func()) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	var looking sync.WaitGroup
+	looking.Go(func() {
+		again := time.NewTicker(cancelPoll)
+		defer again.Stop()
+		for {
+			if asked := x.cancelled(); asked != nil {
+				cancel(*asked)
+			}
+			select {
+			case <-ctx.Done():
+				return
+			case <-again.C:
+			}
+		}
+	})
+	return ctx, func() { cancel(nil); looking.Wait() }
+}
+
+// cancelled is what the run was cancelled with, nil where it was not.
+func (x *run) cancelled() *document.Cancelled {
+	c, asked, err := x.record.Dir.Mailbox().Cancelled()
+	if err != nil || !asked {
+		return nil // a directory that cannot be read is looked at again
+	}
+	return &document.Cancelled{By: c.By, Reason: c.Reason}
+}
+
+// cancelIfAsked keeps a cancelled run from going on, also between phases that
+// are owed whatever happened: nothing of it lands.
+func (x *run) cancelIfAsked(phase string) {
+	if x.report.interrupted {
+		return
+	}
+	if asked := x.cancelled(); asked != nil {
+		x.report.cancel(phase, *asked)
+	}
+}
+
 // do runs the phases. It never fails: what goes wrong becomes an issue, and the
 // phases that close, capture and settle are run all the same.
 func (x *run) do(ctx context.Context) *document.Result {
+	ctx, heard := x.heed(ctx)
+	defer heard()
 	limit := time.Duration(x.plan.MaxRuntimeSeconds) * time.Second
 	work, cancel := context.WithDeadlineCause(ctx, x.started.Add(limit),
 		&sandbox.LimitError{Limit: sandbox.LimitTime, Which: sandbox.MeasureRuntime,
 			Allowed: int64(x.plan.MaxRuntimeSeconds), Measured: int64(x.plan.MaxRuntimeSeconds), Detail: limit.String()})
 	defer cancel()
 	for _, ph := range phases {
+		x.cancelIfAsked(ph.name)
 		if ph.skip == nil || !ph.skip(x) {
 			x.runPhase(ctx, work, ph)
 		}

@@ -72,6 +72,7 @@ func (r *report) fail(phase string, err error) {
 	var (
 		clean *document.CleanupError
 		intr  document.Interrupted
+		ended document.Cancelled
 		limit *sandbox.LimitError
 	)
 	again := r.stopped
@@ -94,6 +95,8 @@ func (r *report) fail(phase string, err error) {
 	case errors.As(err, &intr):
 		r.interrupted = true
 		r.add(failed(document.CodeInterrupted))
+	case errors.As(err, &ended):
+		r.cancel(phase, ended)
 	case errors.As(err, &limit):
 		r.limited = true
 		r.log.Emit(phase, journal.LimitReached{Limit: limit.Limit, Detail: limit.Detail, Reached: r.limitReached(err)})
@@ -113,6 +116,12 @@ func (r *report) fail(phase string, err error) {
 		}
 		r.add(i)
 	}
+}
+
+// cancel ends the work because a person asked for it: whatever else happened, nothing lands.
+func (r *report) cancel(phase string, c document.Cancelled) {
+	r.stopped, r.interrupted = true, true
+	r.add(issue(document.CodeCancelled, phase+": "+c.Error()))
 }
 
 // failureCode is the code of an error that fails a run, with the action that the

@@ -30,8 +30,8 @@ type run struct {
 	key   egress.KeyFunc // gives the broker the provider's key, which no box ever sees
 	trees box.Trees
 	boxes box.Boxes
-	desk  approval.Desk // tool calls that wait for a person
-	dirt  *dirtSearch   // nil where the uncommitted changes are part of the run
+	desk  *approval.Desk // tool calls that wait for a person
+	dirt  *dirtSearch    // nil where the uncommitted changes are part of the run
 }
 
 // newRun makes the directory, the journals and the plan of a run that preflight
@@ -63,6 +63,7 @@ func (r *Runner) newRun(ctx context.Context, as Identity, p *plan.Plan, rd *read
 		as.Begun(dir)
 	}
 	x.record.Steps.WriteBase(x.base)
+	x.desk = &approval.Desk{Box: dir.Mailbox(), Hide: x.record.Secrets.JSON, Sync: x.record.Log.Sync}
 	x.report = newReport(x.record.Log, p.Box.Limits.OutputBytes)
 	x.trees = box.Trees{State: r.o.State, Run: x.id, Owner: rd.treeUser, Limits: p.Box.Limits,
 		Layout: box.PreferredLayout(r.o.Layout, rd.engine, r.o.State.Dir())}

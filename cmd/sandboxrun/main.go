@@ -59,7 +59,7 @@ func (p *program) app() *cli.App {
 		OnUsageError:    usage.Failed,
 		Action:          group,
 		Commands: []*cli.Command{
-			p.executeCommand(), p.planCommand(), p.runsCommand(), p.sessionsCommand(), p.applyCommand(),
+			p.executeCommand(), p.planCommand(), p.runsCommand(), p.sessionsCommand(), p.control().Approvals(), p.applyCommand(),
 			p.agentsCommand(), p.profilesCommand(), p.imageCommand(), p.doctorCommand(), p.reapCommand(),
 			p.serveCommand(), p.schemaCommand(), p.versionCommand(), p.demoCommand(), p.guestCommand(), p.lookCommand(),
 		},

@@ -59,7 +59,7 @@ func (p *program) overrideFlags() []cli.Flag {
 		&cli.StringFlag{Name: "runtime", Usage: "OCI runtime of the box, by its name in the engine"},
 		requireTierFlag,
 		&cli.StringSliceFlag{Name: "allow-host", Usage: "`HOST` that setup commands may reach (repeatable)"},
-		&cli.StringFlag{Name: "approve", Usage: "answer to the agent's tool calls: auto, ask (at this terminal) or deny"},
+		&cli.StringFlag{Name: "approve", Usage: "answer to the agent's tool calls: auto, ask (at this terminal, or by \"sandboxrun approvals\") or deny"},
 	}
 }
 

@@ -17,11 +17,11 @@ import (
 func (p *program) runsCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "runs",
-		Usage: "list and show runs: list, show, logs, diff, rm",
+		Usage: "list, show and cancel runs: list, show, logs, diff, cancel, rm",
 		Description: `Every run keeps its plan, events, logs, patch and result in the state directory. A
 run is named by its id or the beginning of it.`,
 		Subcommands: []*cli.Command{
-			p.runsListCommand(), p.runsShowCommand(), p.runsLogsCommand(), p.runsDiffCommand(), p.runsRmCommand(),
+			p.runsListCommand(), p.runsShowCommand(), p.runsLogsCommand(), p.runsDiffCommand(), p.control().Cancel(), p.runsRmCommand(),
 		},
 	}
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"sandboxrun/cmd/sandboxrun/control"
 	"sandboxrun/cmd/sandboxrun/guest"
 	"sandboxrun/cmd/sandboxrun/prompt"
 	"sandboxrun/cmd/sandboxrun/render"
@@ -17,6 +18,7 @@ import (
 	"sandboxrun/runner/approval"
 	"sandboxrun/runner/config"
 	"sandboxrun/runner/document"
+	"sandboxrun/runner/service"
 	"sandboxrun/runner/state"
 	"sandboxrun/sandbox/docker"
 )
@@ -97,6 +99,42 @@ func (p *program) withRunner(c *cli.Context, do func(context.Context, *runner.Ru
 	defer done()
 	return do(ctx, r)
 }
+
+// control makes the commands about runs of other processes.
+func (p *program) control() control.Commands {
+	return control.Commands{Program: (*controlled)(p), Out: p.stdout}
+}
+
+// controlled is what these commands need of the program.
+type controlled program
+
+func (c *controlled) Service() (*service.Service, func(), error) {
+	p := (*program)(c)
+	r, done, err := p.runner(false)
+	if err != nil {
+		return nil, nil, err
+	}
+	st, err := p.state()
+	if err != nil {
+		done()
+		return nil, nil, err
+	}
+	return service.New(service.Options{State: st, Runner: r}), done, nil
+}
+
+func (c *controlled) FindRun(word string) (*state.RunDir, error) {
+	st, err := (*program)(c).state()
+	if err != nil {
+		return nil, err
+	}
+	return st.Find(word)
+}
+
+func (c *controlled) Interruptible(ctx context.Context) (context.Context, func()) {
+	return (*program)(c).interruptible(ctx, nil)
+}
+func (c *controlled) PrintJSON(v any) error            { return (*program)(c).printJSON(v) }
+func (c *controlled) Notef(format string, args ...any) { (*program)(c).notef(format, args...) }
 
 // treeLayout is how trees reach boxes when the environment sets it: normally the best layout of the engine is found
 // automatically, so this is for diagnosis.

@@ -42,15 +42,22 @@ func (d *Desk) Decide(ctx context.Context, agent *plan.Agent, asker Asker, r age
 		return Answer{Reason: "nobody can answer questions during this run; choose the most reasonable option and say which", By: byPolicy}, false
 	case rules.Policy != document.ApproveAsk:
 		return Answer{Reason: "denied by the task's approval policy", By: byPolicy}, false
-	case asker == nil:
+	case asker == nil && !d.Box.Exists():
 		return Answer{Reason: "nobody can be asked: this run has no terminal", By: byNobody}, false
 	}
+	if a, ok := d.recall(p); ok {
+		return a, false
+	}
+	if full := d.admit(); full != "" {
+		return Answer{Reason: full, By: byNobody}, false
+	}
+	defer d.leave()
 	a, err := d.wait(ctx, p, asker)
 	switch {
 	case errors.Is(err, errApprovalTimeout):
 		return Answer{Reason: fmt.Sprintf("nobody answered within %s", rules.Timeout()), By: byNobody}, true
-	case err != nil:
-		return Answer{Reason: "the run is being stopped", By: byNobody}, false
+	case err != nil: // what cannot be stored or read is not allowed
+		return Answer{Reason: "the request could not be put to a person: " + err.Error(), By: byNobody}, false
 	case !a.Allow && a.Reason == "":
 		a.Reason = "denied by the user"
 	}

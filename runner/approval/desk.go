@@ -4,14 +4,15 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
-	"slices"
 	"sync"
 	"time"
 
 	"sandboxrun/agents"
+	"sandboxrun/runner/excerpt"
+	"sandboxrun/runner/mailbox"
 )
 
 // Pending is a request that waits for a person.
@@ -43,23 +44,34 @@ type Asker interface {
 	Ask(ctx context.Context, p Pending) (a Answer, ok bool)
 }
 
-// Errors of an answer that does not count.
-var (
-	ErrNotPending  = errors.New("no request with this id is waiting: it was answered, timed out, or never was")
-	ErrOtherDigest = errors.New("the answer is about another request: its digest differs")
+// Bounds of what an agent can put to people.
+const (
+	// MaxWaiting is how many requests of a run may wait at one time.
+	MaxWaiting = 64
+	// MaxShown bounds the input that a person is shown, in bytes. A longer one is
+	// unreadable for a person, and can only be denied.
+	MaxShown = 32 << 10
+	// maxShownQuestions bounds the questions that are shown, in bytes.
+	maxShownQuestions = 64 << 10
+	// answerPoll is how often the mailbox is looked at while a request waits.
+	answerPoll = 50 * time.Millisecond
 )
 
-// Desk holds the requests of one run that wait for an answer. Any number of
-// people may answer; the first counts.
+// Desk puts requests of one run to people, at a terminal and through the run's
+// mailbox. Any number of people may answer; the first counts, also against the
+// deadline.
 type Desk struct {
-	mu   sync.Mutex
-	open map[string]*waiting
-	last int
-}
+	Box  mailbox.Box
+	Hide func([]byte) []byte // takes known secrets out of what is written; may be nil
+	// Sync makes the journal durable: nobody may be shown a request that the
+	// journal does not know. May be nil.
+	Sync func()
 
-type waiting struct {
-	Pending
-	answer chan Answer // room for the one that counts
+	mu         sync.Mutex
+	last       int
+	waiting    int
+	put        int
+	remembered map[string]Answer // by digest
 }
 
 // Digest is the digest of a request, see [Pending].
@@ -79,75 +91,143 @@ func (d *Desk) Number() string {
 	return fmt.Sprintf("a%d", d.last)
 }
 
-// wait puts p on the desk until it is answered or ctx ends.
-func (d *Desk) wait(ctx context.Context, p Pending, asker Asker) (Answer, error) {
-	w := &waiting{Pending: p, answer: make(chan Answer, 1)}
+// admit counts a request that is to be put to people; full is the reason why it
+// may not be.
+func (d *Desk) admit() (full string) {
 	d.mu.Lock()
-	if d.open == nil {
-		d.open = map[string]*waiting{}
+	defer d.mu.Unlock()
+	switch {
+	case d.waiting >= MaxWaiting:
+		return fmt.Sprintf("%d requests of this run wait for a person already", d.waiting)
+	case d.put >= mailbox.MaxRequests:
+		return fmt.Sprintf("%d requests of this run were put to people, which is the most that may be", d.put)
 	}
-	d.open[p.ID] = w
-	d.mu.Unlock()
-	defer d.remove(p.ID)
+	d.waiting++
+	d.put++
+	return ""
+}
 
+func (d *Desk) leave() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.waiting--
+}
+
+// recall is the remembered answer to exactly this request.
+func (d *Desk) recall(p Pending) (Answer, bool) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	a, ok := d.remembered[p.Digest]
+	return a, ok && len(p.Questions) == 0
+}
+
+func (d *Desk) remember(p Pending, a Answer) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.remembered == nil {
+		d.remembered = map[string]Answer{}
+	}
+	a.By += ", remembered"
+	d.remembered[p.Digest] = a
+}
+
+// errApprovalTimeout ends the waiting for a person.
+var errApprovalTimeout = errors.New("nobody answered in time")
+
+// errAnsweredElsewhere ends a question at a terminal.
+var errAnsweredElsewhere = errors.New("it was answered elsewhere")
+
+// wait puts p to people until it is answered, its deadline passes or ctx ends. Whatever
+// happens, one answer is in the mailbox afterwards, and it is the one that counts.
+func (d *Desk) wait(ctx context.Context, p Pending, asker Asker) (Answer, error) {
+	asked := mailbox.Asked{ID: p.ID, Run: p.Run, Digest: p.Digest, Tool: excerpt.HeadTail(p.Tool, 256), Action: p.Action, InputBytes: len(p.Input),
+		Input: p.Input, Complete: true, Questions: p.Questions, AskedAt: time.Now().UTC(), Deadline: p.Deadline}
+	shorten(&asked)
+	if d.Sync != nil {
+		d.Sync()
+	}
+	if err := d.Box.Ask(asked, d.Hide); err != nil {
+		return Answer{}, err
+	}
 	ctx, cancel := context.WithDeadlineCause(ctx, p.Deadline, errApprovalTimeout)
+	defer cancel()
+	shown, hide := context.WithCancelCause(ctx)
 	var asking sync.WaitGroup
 	defer asking.Wait()
-	defer cancel()
+	defer hide(errAnsweredElsewhere)
+	unstored := make(chan error, 1)
 	if asker != nil {
 		asking.Go(func() {
-			if a, ok := asker.Ask(ctx, p); ok {
-				_ = d.answer(p.ID, p.Digest, a) // somebody else was first
+			if a, ok := asker.Ask(shown, p); ok {
+				if _, err := d.Box.Decide(letter(p, a)); err != nil {
+					unstored <- err
+				}
 			}
 		})
 	}
-	select {
-	case a := <-w.answer:
-		return a, nil
-	case <-ctx.Done():
-		// An answer that was taken counts, whatever else happened meanwhile.
-		d.remove(p.ID)
+	first, err := d.await(ctx, p, unstored)
+	if err != nil {
+		return Answer{}, err
+	}
+	return d.judge(p, asked.Complete, first)
+}
+
+// await returns the answer that counts once there is one. unstored has the error of an
+// answer that could not be stored.
+func (d *Desk) await(ctx context.Context, p Pending, unstored <-chan error) (mailbox.Answer, error) {
+	again := time.NewTicker(answerPoll)
+	defer again.Stop()
+	for {
+		if first, ok, err := d.Box.Given(p.ID); ok || err != nil {
+			return first, err
+		}
 		select {
-		case a := <-w.answer:
-			return a, nil
-		default:
-			return Answer{}, context.Cause(ctx)
+		case <-again.C:
+		case err := <-unstored:
+			return mailbox.Answer{}, err
+		case <-ctx.Done():
+			late := letter(p, Answer{Reason: "the run is being stopped", By: byNobody})
+			if errors.Is(context.Cause(ctx), errApprovalTimeout) {
+				late.Reason, late.TimedOut = errApprovalTimeout.Error(), true
+			}
+			return d.Box.Decide(late)
 		}
 	}
 }
 
-var errApprovalTimeout = errors.New("nobody answered in time")
-
-// answer decides an open request, once.
-func (d *Desk) answer(id, digest string, a Answer) error {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	w := d.open[id]
-	if w == nil {
-		return ErrNotPending
+// judge takes an answer from the mailbox. What is not surely about this request
+// is a denial.
+func (d *Desk) judge(p Pending, complete bool, first mailbox.Answer) (Answer, error) {
+	a := Answer{Allow: first.Decision == mailbox.Allow, Reason: first.Reason, Answers: first.Answers, By: first.By}
+	switch {
+	case first.TimedOut:
+		return Answer{}, errApprovalTimeout
+	case first.Digest != p.Digest:
+		return Answer{}, mailbox.ErrDigest
+	case a.Allow && !complete:
+		return Answer{}, mailbox.ErrIncomplete
 	}
-	if digest != w.Digest {
-		return ErrOtherDigest
+	if first.Remember && len(p.Questions) == 0 {
+		d.remember(p, a)
 	}
-	delete(d.open, id)
-	w.answer <- a
-	return nil
+	return a, nil
 }
 
-func (d *Desk) remove(id string) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	delete(d.open, id)
+func letter(p Pending, a Answer) mailbox.Answer {
+	m := mailbox.Answer{ID: p.ID, Digest: p.Digest, Decision: mailbox.Deny, Reason: excerpt.HeadTail(a.Reason, 2<<10), Answers: a.Answers, By: a.By}
+	if a.Allow {
+		m.Decision = mailbox.Allow
+	}
+	return m
 }
 
-// pending lists what waits, the oldest first.
-func (d *Desk) pending() []Pending {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	list := []Pending{}
-	for _, id := range slices.Sorted(maps.Keys(d.open)) {
-		list = append(list, d.open[id].Pending)
+// shorten replaces what is too long for a person to read.
+func shorten(a *mailbox.Asked) {
+	if len(a.Input) > MaxShown || !json.Valid(a.Input) {
+		a.Complete = len(a.Input) <= MaxShown
+		a.Input, _ = json.Marshal(excerpt.HeadTail(string(a.Input), MaxShown)) //nolint:errchkjson // strings always marshal
 	}
-	slices.SortStableFunc(list, func(a, b Pending) int { return a.Deadline.Compare(b.Deadline) })
-	return list
+	if text, err := json.Marshal(a.Questions); err != nil || len(text) > maxShownQuestions {
+		a.Questions, a.Complete = nil, false
+	}
 }

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"syscall"
+
+	"sandboxrun/runner/excerpt"
 )
 
 // Exit codes of the program; an interrupted run ends with 128 plus the signal.
@@ -64,3 +66,19 @@ func (r *Result) has(codes ...string) bool {
 type Interrupted struct{ Signal syscall.Signal } //nolint:errname // a cause, not a failure
 
 func (i Interrupted) Error() string { return fmt.Sprintf("interrupted by %s", i.Signal) }
+
+// Cancelled is the cause to cancel Execute's context with when a person asks for
+// the end of a run from another process. What was done so far is kept in the
+// patch, and nothing lands.
+type Cancelled struct{ By, Reason string } //nolint:errname // a cause, not a failure
+
+func (c Cancelled) Error() string {
+	text := "cancelled"
+	if c.By != "" {
+		text += " by " + excerpt.Printable(excerpt.Clip(c.By, 200))
+	}
+	if c.Reason != "" {
+		text += ": " + excerpt.Printable(excerpt.Clip(c.Reason, 500))
+	}
+	return text
+}

@@ -215,7 +215,7 @@ func (d *RunDir) ClearHalves() error {
 	if err != nil {
 		return fmt.Errorf("remove half-written files of run: %w", err)
 	}
-	return nil
+	return d.Mailbox().Sweep()
 }
 
 // Discard removes the directory of a run that never began. It is renamed first: no reader ever sees half of it, or

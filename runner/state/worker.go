@@ -3,12 +3,17 @@ package state
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"strconv"
+	"syscall"
+
+	"golang.org/x/sys/unix"
 
 	"sandboxrun/internal/step"
 	"sandboxrun/runner/document"
+	"sandboxrun/runner/mailbox"
 )
 
 // WorkerVersion is written into worker.json.
@@ -32,6 +37,9 @@ type Worker struct {
 
 // maxWorker bounds worker.json, in bytes.
 const maxWorker = 16 << 10
+
+// Mailbox is where other processes speak to the worker.
+func (d *RunDir) Mailbox() mailbox.Box { return mailbox.At(d.Dir()) }
 
 func (d *RunDir) workerPath() string { return d.Path("worker.json") }
 
@@ -74,6 +82,33 @@ func (d *RunDir) Worker() (Worker, error) {
 func (w Worker) Is(pid int) bool {
 	started, err := StartTime(pid)
 	return err == nil && pid == w.PID && started == w.StartTime && w.BootID != "" && w.BootID == bootID()
+}
+
+// ErrOtherProcess says that the worker's process has ended; its number may belong to another one.
+var ErrOtherProcess = errors.New("the worker's process has ended")
+
+// Signal sends the worker's process a signal, and no other process.
+func (w Worker) Signal(sig syscall.Signal) error {
+	// The descriptor stays with the process, so that what is compared is what gets the signal.
+	fd, err := unix.PidfdOpen(w.PID, 0)
+	if errors.Is(err, unix.ESRCH) {
+		return ErrOtherProcess
+	}
+	if err != nil {
+		return fmt.Errorf("signal process %d: %w", w.PID, err)
+	}
+	defer func() { _ = unix.Close(fd) }()
+	if !w.Is(w.PID) {
+		return ErrOtherProcess
+	}
+	err = unix.PidfdSendSignal(fd, sig, nil, 0)
+	if errors.Is(err, unix.ESRCH) {
+		return ErrOtherProcess
+	}
+	if err != nil {
+		return fmt.Errorf("signal process %d: %w", w.PID, err)
+	}
+	return nil
 }
 
 // StartTime is when a process began, in clock ticks since the boot.

@@ -84,6 +84,10 @@ func (v *RunView) addProgress(d *state.RunDir, live, planned bool) error {
 		v.State = Starting
 		return nil
 	}
+	var err error
+	if v.ApprovalsPending, err = d.Mailbox().Pending(); err != nil {
+		return err
+	}
 	e, _, err := journal.Last(d.EventsPath())
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err

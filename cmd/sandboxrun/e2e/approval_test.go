@@ -191,14 +191,15 @@ func TestAPersonAtTheTerminalDecides(t *testing.T) {
 	}
 }
 
-func TestWithoutATerminalAskDenies(t *testing.T) {
+// Without a terminal a request waits for "approvals answer", and is denied when nobody answers in time.
+func TestWithoutATerminalAskWaitsAndDenies(t *testing.T) {
 	t.Parallel()
 	rig, repo := newRig(t), newRepo(t, sample)
 	rig.models(mending())
 	task := agentTask(repo)
-	task["approvals"] = map[string]any{"policy": "ask"}
+	task["approvals"] = map[string]any{"policy": "ask", "timeout_seconds": 2}
 	res, o := rig.execute(task)
-	if o.exit == 0 || len(res.FilesChanged) != 0 || !hasCode(res, "approval_denied") {
+	if o.exit == 0 || len(res.FilesChanged) != 0 || !hasCode(res, "approval_timeout") || hasCode(res, "approval_denied") {
 		t.Errorf("exit %d, files %v, issues %+v", o.exit, changes(res), res.Issues)
 	}
 }

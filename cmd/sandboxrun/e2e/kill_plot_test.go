@@ -37,6 +37,8 @@ func plotOf(d death) plot {
 		return plot{args: execute, task: talk(d), begin: model(d), alone: true}
 	case d.step == "run/close", d.step == "run/result", d.step == "run/unmark":
 		return plot{args: execute, task: work, alone: true} // reaping has these steps too
+	case strings.HasPrefix(string(d.step), "mail/"):
+		return plot{args: execute, task: unanswered, begin: model(d), alone: true}
 	case d.nth > 1, strings.HasPrefix(string(d.step), "verify/"):
 		return plot{args: execute, task: verified}
 	}
@@ -82,6 +84,13 @@ func talk(d death) func(*victim) map[string]any {
 		}
 		return task
 	}
+}
+
+// unanswered is a task whose agent asks and nobody answers.
+func unanswered(v *victim) map[string]any {
+	task := sessionTask(v.repo, "", "Go on.")
+	task["approvals"] = map[string]any{"policy": "ask", "timeout_seconds": 2}
+	return task
 }
 
 func model(d death) func(*victim) {

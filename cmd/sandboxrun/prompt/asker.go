@@ -18,7 +18,7 @@ import (
 
 // maxShownInput bounds the input shown for a decision, in bytes. A longer input is unreadable for a person and is
 // denied.
-const maxShownInput = 32 << 10
+const maxShownInput = approval.MaxShown
 
 // terminalAsker asks the person at the terminal, one request at a time.
 type terminalAsker struct {
