@@ -22,6 +22,7 @@ var walls = map[string]string{
 	"github.com/urfave/cli":    "cmd/sandboxrun",
 
 	"github.com/danielgtaylor/huma": "runner/httpapi",
+	"github.com/coder/websocket":    "runner/httpapi",
 	"github.com/prometheus/":        "runner/httpapi",
 }
 

@@ -18,8 +18,8 @@ import (
 // newAPI prepares the library that describes routes, reads their parameters and writes their JSON. Its pages of
 // documentation load scripts from elsewhere, and its links add fields to answers: both stay off. It never decodes a body:
 // its reader accepts repeated and differently-cased keys.
-func newAPI(mux *http.ServeMux, version string) huma.API {
-	c := huma.DefaultConfig("sandboxrun", version)
+func newAPI(mux *http.ServeMux) huma.API {
+	c := huma.DefaultConfig("sandboxrun", apiVersion)
 	c.Info.Description = "Runs tasks of coding agents in throwaway containers and reports what really changed."
 	c.OpenAPIPath, c.DocsPath, c.SchemasPath, c.CreateHooks = "", "", "", nil
 	c.RejectUnknownQueryParameters = true
@@ -35,7 +35,7 @@ func newAPI(mux *http.ServeMux, version string) huma.API {
 	c.Formats = map[string]huma.Format{"application/json": written, "json": written}
 	c.Components.SecuritySchemes = map[string]*huma.SecurityScheme{"token": {Type: "http", Scheme: "bearer"}}
 	api := humago.New(mux, c)
-	api.OpenAPI().Components.Schemas.Schema(reflect.TypeFor[problem.Problem](), true, "")
+	schemaOf[problem.Problem](api)
 	return api
 }
 
@@ -97,6 +97,11 @@ func route[I, O any](s *Server, op huma.Operation, handle func(ctx context.Conte
 		}
 		return out, nil
 	})
+}
+
+// schemaOf describes a type in the document.
+func schemaOf[T any](api huma.API) *huma.Schema {
+	return api.OpenAPI().Components.Schemas.Schema(reflect.TypeFor[T](), true, "")
 }
 
 // operationOf finds an operation of the document.

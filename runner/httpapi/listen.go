@@ -94,6 +94,7 @@ func (s *Server) stop(ctx context.Context, servers []*http.Server) error {
 		}
 	}
 	s.streams.Wait() // each has seen that the server stops
+	errs = append(errs, s.tails.Close())
 	return errors.Join(errs...)
 }
 

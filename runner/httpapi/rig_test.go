@@ -145,6 +145,11 @@ func (r *rig) callAs(authorization, method, path, body string, header ...string)
 	}
 	a := answer{status: res.StatusCode, header: res.Header, body: text}
 	a.check(r.t, method+" "+path)
+	c, err := committed()
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	c.judge(r.t, method, path, a)
 	return a
 }
 

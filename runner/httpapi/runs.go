@@ -25,15 +25,15 @@ type RunDetail struct {
 }
 
 type listInput struct {
-	Limit       int    `default:"50"                      doc:"At most so many runs." maximum:"200"                                         minimum:"1"           query:"limit"`
-	Before      string `doc:"Only runs accepted before the run of this id; next of the page before."                                        pattern:"^[0-9a-z]{26}$" query:"before"`
-	State       string `enum:"queued,starting,running,ended,refused,crashed"                                 query:"state"`
-	Status      string `enum:"success,partial,failed"     query:"status"`
-	Agent       string `maxLength:"200"                   query:"agent"`
-	WorkspaceID string `maxLength:"64"                    query:"workspace_id"`
-	SessionID   string `maxLength:"128"                   query:"session_id"`
-	TaskID      string `maxLength:"128"                   query:"task_id"`
-	Words       string `doc:"Words that all occur in what the list shows of a run, in any case." maxLength:"200" query:"q"`
+	Limit       int    `default:"50"                                                                 doc:"At most so many runs." maximum:"200"  minimum:"1" query:"limit"`
+	Before      string `doc:"Only runs accepted before the run of this id; next of the page before." pattern:"^[0-9a-z]{26}$"    query:"before"`
+	State       string `enum:"queued,starting,running,ended,refused,crashed"                         query:"state"`
+	Status      string `enum:"success,partial,failed"                                                query:"status"`
+	Agent       string `maxLength:"200"                                                              query:"agent"`
+	WorkspaceID string `maxLength:"64"                                                               query:"workspace_id"`
+	SessionID   string `maxLength:"128"                                                              query:"session_id"`
+	TaskID      string `maxLength:"128"                                                              query:"task_id"`
+	Words       string `doc:"Words that all occur in what the list shows of a run, in any case."     maxLength:"200"             query:"q"`
 }
 
 type runInput struct {

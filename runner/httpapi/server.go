@@ -8,6 +8,8 @@ import (
 	"log/slog"
 	"net/http"
 	"sync"
+	"sync/atomic"
+	"time"
 
 	"github.com/danielgtaylor/huma/v2"
 
@@ -16,6 +18,7 @@ import (
 	"sandboxrun/runner/httpapi/problem"
 	"sandboxrun/runner/index"
 	"sandboxrun/runner/state"
+	"sandboxrun/runner/tail"
 )
 
 // Options are what a Server is made from.
@@ -46,6 +49,10 @@ type Server struct {
 	metrics *metrics
 	index   *index.Index
 	doctor  doctor
+	tails   *tail.Set
+
+	openStreams atomic.Int64
+	slow        time.Duration // slowBound, less in tests
 
 	stopping chan struct{}  // closed when the server begins to stop
 	streams  sync.WaitGroup // requests that have left the HTTP server's own care
@@ -57,14 +64,16 @@ var openPaths = []string{"/healthz", "/readyz"}
 
 // New makes a server of the routes. Serve listens.
 func New(o Options) *Server {
-	s := &Server{o: o, mux: http.NewServeMux(), metrics: newMetrics(o.Version), stopping: make(chan struct{})}
-	s.api = newAPI(s.mux, o.Version)
+	s := &Server{o: o, mux: http.NewServeMux(), metrics: newMetrics(o.Version), tails: tail.NewSet(), slow: slowBound, stopping: make(chan struct{})}
+	s.api = newAPI(s.mux)
 	s.index = index.New(o.State, nil)
 	s.healthRoutes()
 	s.runRoutes()
 	s.fileRoutes()
+	s.streamRoutes()
 	s.sessionRoutes()
 	s.machineRoutes()
+	s.openAPIRoutes()
 	return s
 }
 

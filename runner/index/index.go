@@ -37,7 +37,7 @@ type Query struct {
 // Page is a part of the list of runs, the newest first.
 type Page struct {
 	Runs []view.RunView `json:"runs"`
-	Next string         `json:"next,omitempty" doc:"Value of before for the next page; missing on the last."`
+	Next string         `doc:"Value of before for the next page; missing on the last." json:"next,omitempty"`
 }
 
 // Index is the list of runs of one state directory. It is safe for concurrent use.

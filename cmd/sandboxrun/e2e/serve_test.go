@@ -86,17 +86,14 @@ func (s *served) stop(sig syscall.Signal) int {
 	return s.cmd.ProcessState.ExitCode()
 }
 
-// call sends a request with the token and returns status and body.
-func (s *served) call(method, path, body string, header ...string) (int, []byte) {
+// get sends a request with the token and returns status and body.
+func (s *served) get(path string, header ...string) (int, []byte) {
 	s.rig.t.Helper()
-	req, err := http.NewRequestWithContext(s.rig.t.Context(), method, s.url+path, strings.NewReader(body))
+	req, err := http.NewRequestWithContext(s.rig.t.Context(), http.MethodGet, s.url+path, nil)
 	if err != nil {
 		s.rig.t.Fatal(err)
 	}
 	req.Header.Set("Authorization", "Bearer "+s.token)
-	if body != "" {
-		req.Header.Set("Content-Type", "application/json")
-	}
 	for i := 0; i < len(header); i += 2 {
 		req.Header.Set(header[i], header[i+1])
 	}
@@ -118,7 +115,7 @@ func TestServe(t *testing.T) {
 	rig := newRig(t)
 	s := rig.serve()
 	t.Logf("ready after %s", s.took)
-	if status, body := s.call(http.MethodGet, "/readyz", ""); status != 200 {
+	if status, body := s.get("/readyz"); status != 200 {
 		t.Errorf("not ready: %d %s", status, body)
 	}
 	if o := rig.run(nil, "serve", "--addr", "127.0.0.1:0"); o.exit != 2 || !strings.Contains(string(o.stderr), "already uses the state directory") {
