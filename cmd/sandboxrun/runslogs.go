@@ -7,13 +7,16 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"iter"
 	"os"
 
 	"github.com/urfave/cli/v2"
 
 	"sandboxrun/cmd/sandboxrun/render"
+	"sandboxrun/runner/client"
+	"sandboxrun/runner/config"
 	"sandboxrun/runner/document"
-	"sandboxrun/runner/state"
+	"sandboxrun/runner/journal"
 )
 
 func (p *program) runsLogsCommand() *cli.Command {
@@ -25,6 +28,9 @@ func (p *program) runsLogsCommand() *cli.Command {
 --raw, every event as it is in the journal, one JSON object a line. The whole
 outputs of commands are in the files that the result lists as logs.
 
+With --server the events come from a server, and RUN is a whole id: auto is the
+server of this state directory. --follow then outlives a restart of the server.
+
 Examples:
    sandboxrun runs logs RUN
    sandboxrun runs logs --follow RUN
@@ -32,24 +38,24 @@ Examples:
 		Flags: []cli.Flag{
 			&cli.BoolFlag{Name: "follow", Aliases: []string{"f"}, Usage: "wait for more until the run ends"},
 			&cli.BoolFlag{Name: "raw", Usage: "print the events as JSON"},
+			serverFlag,
 		},
 		Action: p.runsLogs,
 	}
 }
 
 func (p *program) runsLogs(c *cli.Context) error {
-	dir, err := p.findRun(c)
+	events, done, err := p.eventsOf(c)
 	if err != nil {
 		return err
 	}
-	ctx, cancel := context.WithCancel(c.Context)
-	defer cancel()
+	defer done()
 	if c.Bool("raw") {
-		return p.rawEvents(ctx, dir, c.Bool("follow"))
+		return p.rawEvents(events, c.Bool("follow"))
 	}
 	term := render.TerminalOf(p.stdout, p.getenv)
 	var t render.Timeline
-	for e, err := range dir.Events(ctx, 1, c.Bool("follow")) {
+	for e, err := range events {
 		if err != nil {
 			return err
 		}
@@ -62,10 +68,48 @@ func (p *program) runsLogs(c *cli.Context) error {
 	return nil
 }
 
+// serverFlag names a server instead of the state directory.
+var serverFlag = &cli.StringFlag{Name: "server", Usage: "ask the server at `URL`, or auto for that of this state directory"}
+
+// eventsOf reads the events of the run that the only argument names, from the state directory or from a server. The
+// returned function releases what was opened.
+func (p *program) eventsOf(c *cli.Context) (iter.Seq2[journal.Event, error], func(), error) {
+	ctx, cancel := context.WithCancel(c.Context)
+	follow := c.Bool("follow")
+	if !c.IsSet(serverFlag.Name) {
+		dir, err := p.findRun(c)
+		if err != nil {
+			cancel()
+			return nil, nil, err
+		}
+		return dir.Events(ctx, 1, follow), cancel, nil
+	}
+	run, err := oneArgument(c, "RUN")
+	if err != nil {
+		cancel()
+		return nil, nil, err
+	}
+	server, err := p.server(c)
+	if err != nil {
+		cancel()
+		return nil, nil, err
+	}
+	return server.Events(ctx, run, 1, follow), func() { cancel(); server.Close() }, nil
+}
+
+// server is a client of the server that --server names.
+func (p *program) server(c *cli.Context) (*client.Client, error) {
+	dir, err := config.StateDir(p.getenv)
+	if err != nil {
+		return nil, err
+	}
+	return client.New(dir, c.String(serverFlag.Name))
+}
+
 // rawEvents prints events unchanged. A follower sees each at once.
-func (p *program) rawEvents(ctx context.Context, dir *state.RunDir, follow bool) error {
+func (p *program) rawEvents(events iter.Seq2[journal.Event, error], follow bool) error {
 	out := bufio.NewWriterSize(p.stdout, 64<<10)
-	for e, err := range dir.Events(ctx, 1, follow) {
+	for e, err := range events {
 		if err != nil {
 			return errors.Join(err, out.Flush())
 		}

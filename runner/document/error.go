@@ -62,6 +62,9 @@ func describe(err error) ErrorBody {
 		policy *sandbox.PolicyError
 		busy   *BusyError
 	)
+	if bridge, ok := errors.AsType[*BridgeError](err); ok {
+		return ErrorBody{Type: ErrorBridgeFailure, Message: err.Error(), Hint: bridge.Hint}
+	}
 	switch {
 	case errors.As(err, &busy):
 		return ErrorBody{Type: ErrorBridgeFailure, Message: err.Error(),
@@ -85,6 +88,15 @@ func describe(err error) ErrorBody {
 	}
 	return ErrorBody{Type: ErrorInternal, Message: cmp.Or(err.Error(), "unknown error")}
 }
+
+// BridgeError says that what stands between the caller and a run is not there, hangs or stops. The caller may do the work
+// itself.
+type BridgeError struct {
+	Message string // one sentence
+	Hint    string // what a person can do, may be empty
+}
+
+func (e *BridgeError) Error() string { return e.Message }
 
 // BusyError says that the other runs of the state directory leave no room.
 // Nothing was created.
