@@ -75,6 +75,11 @@ func (p *program) serve(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
+	runs, done, err := (*controlled)(p).Service()
+	if err != nil {
+		return err
+	}
+	defer done()
 	release, err := endpoint.Lock(st.Dir())
 	if err != nil {
 		return err
@@ -90,7 +95,7 @@ func (p *program) serve(c *cli.Context) error {
 	version := buildVersion().Version
 	log := slog.New(slog.NewJSONHandler(p.stderr, nil))
 	s := httpapi.New(httpapi.Options{
-		State: st, Config: cfg, Machine: &server.Machine{Config: cfg, State: st, Examine: p.examine}, Log: log, Version: version, Token: token, Getenv: p.getenv, TLS: listeners.TLS != nil,
+		State: st, Service: runs, Config: cfg, Machine: &server.Machine{Config: cfg, State: st, Examine: p.examine}, Log: log, Version: version, Token: token, Getenv: p.getenv, TLS: listeners.TLS != nil,
 	})
 	place := endpoint.Endpoint{URL: server.URL(listeners), Socket: cfg.Serve.Socket, PID: os.Getpid(), Build: version, StartedAt: time.Now().UTC()}
 	if err := endpoint.Announce(st.Dir(), place); err != nil {

@@ -60,10 +60,6 @@ type nameInput struct {
 	Name string `maxLength:"200" path:"name"`
 }
 
-type taskInput struct {
-	RawBody []byte `contentType:"application/json"`
-}
-
 func (s *Server) machineRoutes() {
 	get := func(path, id, summary string) huma.Operation {
 		return huma.Operation{Method: http.MethodGet, Path: path, OperationID: id, Summary: summary}
@@ -122,7 +118,7 @@ func (s *Server) machineRoutes() {
 			return &body[[]Workspace]{list}, err
 		})
 	route(s, huma.Operation{Method: http.MethodPost, Path: "/api/plan", OperationID: "plan", Summary: "Compile a task without running anything", RequestBody: taskBody(), Responses: described("200", "The plan.", "Plan")},
-		func(_ context.Context, in *taskInput) (*body[json.RawMessage], error) {
+		func(_ context.Context, in *rawInput) (*body[json.RawMessage], error) {
 			task, err := document.Decode(in.RawBody)
 			if err != nil {
 				return nil, err

@@ -1,11 +1,16 @@
 package httpapi
 
 import (
+	"context"
+	"math"
 	"strconv"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
+
+	"sandboxrun/runner/service"
+	"sandboxrun/runner/state"
 )
 
 // metrics are the server's counters. Every label has a bounded number of values, and none holds anything of a task.
@@ -17,9 +22,10 @@ type metrics struct {
 	streams      *prometheus.GaugeVec
 	streamLag    prometheus.Histogram
 	streamsEnded *prometheus.CounterVec
+	approvals    *prometheus.CounterVec
 }
 
-func newMetrics(version string) *metrics {
+func newMetrics(version string, st *state.State, svc *service.Service) *metrics {
 	m := &metrics{
 		registry: prometheus.NewRegistry(),
 		requests: prometheus.NewCounterVec(prometheus.CounterOpts{
@@ -37,9 +43,27 @@ func newMetrics(version string) *metrics {
 		}),
 		streamsEnded: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "sandboxrun_streams_closed_total", Help: "Streams closed, by reason."}, []string{"reason"}),
 	}
+	m.approvals = prometheus.NewCounterVec(prometheus.CounterOpts{
+		Name: "sandboxrun_approvals_total", Help: "Requests of agents answered through the server.",
+	}, []string{"decision", "by"})
+	// Looked at when they are asked for: any process may begin a run or answer.
+	active := prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "sandboxrun_runs_active", Help: "Runs that have begun and have no result yet."}, func() float64 {
+		ids, err := st.Active()
+		if err != nil {
+			return math.NaN()
+		}
+		return float64(len(ids))
+	})
+	pending := prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "sandboxrun_approvals_pending", Help: "Requests of agents that wait for a person."}, func() float64 {
+		list, err := svc.Approvals(context.Background(), "") //nolint:forbidigo // a scrape has no context of its own
+		if err != nil {
+			return math.NaN()
+		}
+		return float64(len(list))
+	})
 	build := prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "sandboxrun_build_info", Help: "Version of this program; always 1."}, []string{"version"})
 	build.WithLabelValues(version).Set(1)
-	m.registry.MustRegister(m.requests, m.seconds, m.authFailures, m.streams, m.streamLag, m.streamsEnded, build,
+	m.registry.MustRegister(m.requests, m.seconds, m.authFailures, m.streams, m.streamLag, m.streamsEnded, m.approvals, active, pending, build,
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	return m
 }

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"sandboxrun/runner/config"
+	"sandboxrun/runner/service"
 	"sandboxrun/runner/state"
 	"sandboxrun/schemas/closed"
 )
@@ -67,7 +68,7 @@ func newRig(t *testing.T, change ...func(*Options)) *rig {
 		t.Fatal(err)
 	}
 	log := &lockedBuffer{}
-	o := Options{State: st, Config: config.Default(), Machine: &machine{}, Version: "test", Token: testToken, Getenv: func(string) string { return "" },
+	o := Options{State: st, Service: service.New(service.Options{State: st}), Config: config.Default(), Machine: &machine{}, Version: "test", Token: testToken, Getenv: func(string) string { return "" },
 		Log: slog.New(slog.NewJSONHandler(log, nil))}
 	for _, c := range change {
 		c(&o)

@@ -17,6 +17,7 @@ import (
 	"sandboxrun/runner/httpapi/guard"
 	"sandboxrun/runner/httpapi/problem"
 	"sandboxrun/runner/index"
+	"sandboxrun/runner/service"
 	"sandboxrun/runner/state"
 	"sandboxrun/runner/tail"
 )
@@ -24,6 +25,7 @@ import (
 // Options are what a Server is made from.
 type Options struct {
 	State   *state.State
+	Service *service.Service
 	Config  config.Config
 	Machine Machine
 	Log     *slog.Logger
@@ -52,6 +54,7 @@ type Server struct {
 	tails   *tail.Set
 
 	openStreams atomic.Int64
+	cancelling  sync.Map      // ids of runs whose end is enforced
 	slow        time.Duration // slowBound, less in tests
 
 	stopping chan struct{}  // closed when the server begins to stop
@@ -64,11 +67,12 @@ var openPaths = []string{"/healthz", "/readyz"}
 
 // New makes a server of the routes. Serve listens.
 func New(o Options) *Server {
-	s := &Server{o: o, mux: http.NewServeMux(), metrics: newMetrics(o.Version), tails: tail.NewSet(), slow: slowBound, stopping: make(chan struct{})}
+	s := &Server{o: o, mux: http.NewServeMux(), metrics: newMetrics(o.Version, o.State, o.Service), tails: tail.NewSet(), slow: slowBound, stopping: make(chan struct{})}
 	s.api = newAPI(s.mux)
 	s.index = index.New(o.State, nil)
 	s.healthRoutes()
 	s.runRoutes()
+	s.controlRoutes()
 	s.fileRoutes()
 	s.streamRoutes()
 	s.sessionRoutes()

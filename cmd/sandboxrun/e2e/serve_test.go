@@ -87,9 +87,14 @@ func (s *served) stop(sig syscall.Signal) int {
 }
 
 // get sends a request with the token and returns status and body.
-func (s *served) get(path string, header ...string) (int, []byte) {
+func (s *served) get(path string) (int, []byte) {
 	s.rig.t.Helper()
-	req, err := http.NewRequestWithContext(s.rig.t.Context(), http.MethodGet, s.url+path, nil)
+	return s.send(http.MethodGet, path, "")
+}
+
+func (s *served) send(method, path, body string, header ...string) (int, []byte) {
+	s.rig.t.Helper()
+	req, err := http.NewRequestWithContext(s.rig.t.Context(), method, s.url+path, strings.NewReader(body))
 	if err != nil {
 		s.rig.t.Fatal(err)
 	}

@@ -8,7 +8,6 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	"sandboxrun/runner/endpoint"
 )
@@ -26,21 +25,7 @@ func TestRunIsFollowedOverARestartOfTheServer(t *testing.T) {
 	}
 	ran := make(chan outcome, 1)
 	go func() { ran <- rig.run(task, "execute", "--quiet", "-") }()
-	var run string
-	for began := time.Now(); run == ""; time.Sleep(50 * time.Millisecond) { //nolint:forbidigo // nothing announces the run
-		var page struct {
-			Runs []struct {
-				RunID string `json:"run_id"`
-				State string `json:"state"`
-			} `json:"runs"`
-		}
-		if _, body := s.get("/api/runs"); json.Unmarshal(body, &page) == nil && len(page.Runs) == 1 && page.Runs[0].State == "running" {
-			run = page.Runs[0].RunID
-		}
-		if time.Since(began) > time.Minute {
-			t.Fatal("the run is not listed")
-		}
-	}
+	run := s.firstRun()
 	followed := make(chan outcome, 1)
 	go func() { followed <- rig.run(nil, "runs", "logs", "--raw", "--follow", "--server", s.url, run) }()
 	s.stop(syscall.SIGKILL)
