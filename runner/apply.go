@@ -10,6 +10,7 @@ import (
 	"sandboxrun/gitdiff/apply"
 	"sandboxrun/gitdiff/change"
 	"sandboxrun/runner/document"
+	"sandboxrun/runner/excerpt"
 	"sandboxrun/runner/plan"
 	"sandboxrun/runner/state"
 )
@@ -18,6 +19,8 @@ import (
 type ApplyOptions struct {
 	// Override are the codes of refusals that the caller takes responsibility for, or [OverrideAll] for all.
 	Override []string
+	// Show is called with the result of the run before anything else; nil for nobody.
+	Show func(*document.Result)
 	// Before is called with what is wrong with the change before anything is written; nil for nobody.
 	Before func([]document.Refusal, []document.Issue)
 }
@@ -45,6 +48,9 @@ func (r *Runner) Apply(ctx context.Context, run string, o ApplyOptions) (rep App
 		return rep, err
 	}
 	rep = ApplyReport{Run: dir.ID(), Files: []string{}}
+	if o.Show != nil {
+		o.Show(res)
+	}
 	if len(res.FilesChanged) == 0 {
 		return rep, nil
 	}
@@ -66,6 +72,10 @@ func (r *Runner) Apply(ctx context.Context, run string, o ApplyOptions) (rep App
 	if err != nil {
 		return rep, fmt.Errorf("base of run %s: %w", dir.ID(), err)
 	}
+	moved, err := r.baseIsHere(ctx, repo, objects, res, base)
+	if err != nil {
+		return rep, err
+	}
 	diff, err := change.Compare(ctx, objects, base, res.Git.Tree)
 	if err != nil {
 		return rep, fmt.Errorf("change of run %s: %w", dir.ID(), err)
@@ -83,15 +93,64 @@ func (r *Runner) Apply(ctx context.Context, run string, o ApplyOptions) (rep App
 	}
 	done, err := apply.Apply(ctx, repo, objects, diff)
 	rep.Files, rep.LeftOut = append(rep.Files, done.Written...), append(rep.LeftOut, done.Escapes...)
-	return rep, unapplied(dir.ID(), err)
+	return rep, unapplied(res, moved, err)
 }
 
-// unapplied is the error of a change that a person can make applicable, or err as it is.
-func unapplied(run string, err error) error {
+// baseIsHere refuses a change whose base is neither in the history of HEAD nor in the working tree: only a part of the
+// work would arrive, such as the last run of a session. moved says that HEAD has other commits than the run began with.
+func (r *Runner) baseIsHere(ctx context.Context, repo *gitdiff.Repo, objects *gitdiff.Objects, res *document.Result, base string) (moved bool, err error) {
+	head, err := repo.Resolve(ctx, plan.DefaultBase)
+	if errors.Is(err, gitdiff.ErrUnborn) {
+		return false, nil // the paths that change are compared all the same
+	}
+	if err != nil {
+		return false, fmt.Errorf("apply run %s: %w", res.RunID, err)
+	}
+	moved = head.ID != res.Git.BaseCommit
+	if !moved || head.Tree == base {
+		return moved, nil
+	}
+	has, err := repo.HasAncestor(ctx, head.ID, res.Git.BaseCommit)
+	if err != nil || has {
+		return moved, err
+	}
+	diff, err := change.Compare(ctx, objects, head.Tree, base)
+	if err != nil {
+		return moved, fmt.Errorf("base of run %s: %w", res.RunID, err)
+	}
+	missing, err := apply.Missing(ctx, repo, objects, diff)
+	if errors.Is(err, apply.ErrBare) || errors.Is(err, apply.ErrElsewhere) {
+		return moved, nil // the change itself is refused with that reason
+	}
+	if err != nil || len(missing) == 0 {
+		return moved, err
+	}
+	return moved, &document.InputError{
+		Message: fmt.Sprintf("run %s cannot be applied", res.RunID),
+		Details: []document.Detail{{Message: fmt.Sprintf("it began from commit %.12s, which HEAD does not contain; the working tree differs from it at %s",
+			res.Git.BaseCommit, excerpt.Clip(fmt.Sprintf("%q", missing[:min(len(missing), 5)]), 1000))}},
+		Hint: mergeHint(res) + "; of a session, the earlier runs come first",
+	}
+}
+
+// mergeHint says how git brings the change in.
+func mergeHint(res *document.Result) string {
+	if res.Git.Branch == "" {
+		return "git applies its patch where it can: git apply --3way " + res.Git.Patch
+	}
+	return "git merge " + res.Git.Branch
+}
+
+// unapplied is the error of a change that a person can make applicable, or err as it is. moved says that HEAD is no
+// longer at the base of the run.
+func unapplied(res *document.Result, moved bool, err error) error {
 	var conflict *apply.ConflictError
 	var unsafe *apply.UnsafeError
 	var hint string
+	run := res.RunID
 	switch {
+	case errors.As(err, &conflict) && moved:
+		hint = "your branch moved since the run began: " + mergeHint(res)
 	case errors.As(err, &unsafe):
 		hint = "nothing is ever written through a symbolic link or into a git directory: remove the link, or merge the run's branch"
 	case errors.As(err, &conflict), errors.Is(err, apply.ErrBare), errors.Is(err, apply.ErrElsewhere):

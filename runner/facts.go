@@ -3,6 +3,7 @@ package runner
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"strings"
 	"sync"
 	"time"
@@ -167,11 +168,14 @@ func (f *facts) summary(res *document.Result) string {
 	if res.Tests.Passed != nil {
 		parts = append(parts, res.Tests.Details)
 	}
+	if sentences := f.plan.Sentences(); sentences > 0 {
+		parts = append(parts, fmt.Sprintf("%d of %d criteria not measurable", sentences, len(f.plan.Criteria)))
+	}
 	if res.Git.Branch != "" {
 		parts = append(parts, "on branch "+res.Git.Branch)
 	}
 	for _, i := range res.Issues {
-		if i.Code != document.CodeNoChanges && i.Code != document.CodeNoTestsRan && res.Status != document.StatusSuccess {
+		if i.Code != document.CodeNoChanges && res.Status != document.StatusSuccess {
 			parts = append(parts, i.Code)
 			break
 		}

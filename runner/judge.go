@@ -16,7 +16,7 @@ import (
 // never skipped: a run that ended early has verdicts, too.
 func judge(ctx context.Context, x *run) error {
 	err := x.judgeChange(ctx)
-	judgeCommands(x.plan, x.evidence, &x.report)
+	judgeCommands(x.plan, x.evidence, x.change.any(), &x.report)
 	return err
 }
 
@@ -90,7 +90,7 @@ func (r *report) judged(one requirement, v check.Verdict) {
 
 // judgeCommands turns what the verification measured into verdicts. It works
 // without a verification too: then nothing was measured, and nothing passes.
-func judgeCommands(p *plan.Plan, e evidence, r *report) {
+func judgeCommands(p *plan.Plan, e evidence, changed bool, r *report) {
 	byCriterion := map[int]verifyOutcome{}
 	green, ran := 0, 0
 	for _, v := range e.verified {
@@ -113,10 +113,14 @@ func judgeCommands(p *plan.Plan, e evidence, r *report) {
 		v, measured := byCriterion[i]
 		r.acceptance = append(r.acceptance, judgeCriterion(c, v, measured, e.baselines, p.Box.Image, r))
 	}
-	r.tests = sumUp(p, e.verified, green, ran, r)
+	r.tests = sumUp(p, e.verified, green, ran, changed, r)
 }
 
 func judgeCriterion(c document.Criterion, v verifyOutcome, measured bool, baselines []verifyOutcome, image string, r *report) document.Judged {
+	if c.Command == "" && c.LooksLikeCommand() {
+		r.add(issue(document.CodeCriterionText, fmt.Sprintf("%q was not run, because it is a sentence of acceptance_criteria", c.Text)).
+			withAction(fmt.Sprintf("write it as {\"command\": %q}", c.Text)))
+	}
 	if c.Command == "" {
 		return document.Judged{Text: c.Text, Check: "none", Verdict: string(check.Unverifiable), Evidence: "a sentence; nothing here can measure it"}
 	}
@@ -163,11 +167,11 @@ func baselineNote(v verifyOutcome, baselines []verifyOutcome) string {
 	return ""
 }
 
-func sumUp(p *plan.Plan, verified []verifyOutcome, green, ran int, r *report) document.Tests {
+func sumUp(p *plan.Plan, verified []verifyOutcome, green, ran int, changed bool, r *report) document.Tests {
 	total := len(p.Verify)
 	if ran == 0 {
 		if total > 0 || p.Mode != document.ModeCommand {
-			r.add(issue(document.CodeNoTestsRan, "no command was measured in a fresh box"))
+			r.add(issue(document.CodeNoTestsRan, "no command was measured in a fresh box").withSeverity(unmeasured(p, changed)))
 		}
 		return document.Tests{Details: "no command was measured"}
 	}
@@ -179,6 +183,15 @@ func sumUp(p *plan.Plan, verified []verifyOutcome, green, ran int, r *report) do
 		}
 	}
 	return document.Tests{Passed: &passed, Details: strings.Join(details, "; ")}
+}
+
+// unmeasured is how grave it is that nothing was measured: an agent that was to write code and changed nothing has
+// nothing to show for itself but its word.
+func unmeasured(p *plan.Plan, changed bool) document.Severity {
+	if p.Mode == document.ModeCode && !changed && p.Agent != nil && !p.Agent.ReadOnly {
+		return document.SeverityFlaw
+	}
+	return document.SeverityNote
 }
 
 func exitText(code *int) string {

@@ -21,8 +21,20 @@ func skipLand(x *run) bool {
 	return !x.change.any() || x.plan.Land != document.LandBranch || x.report.interrupted || x.change.leaks.Found || x.status() == document.StatusFailed
 }
 
+// maxNumbered bounds the numbered names that are tried when the task's is taken.
+const maxNumbered = 9
+
+// landingNames are the names a branch may get, the preferred first: the task's, the same with a number, the run's.
+func (x *run) landingNames() []string {
+	names := []string{x.taskID}
+	for n := 2; n <= maxNumbered; n++ {
+		names = append(names, fmt.Sprintf("%s-%d", x.taskID, n))
+	}
+	return append(names, x.id)
+}
+
 // landChange is the phase land: it gives the captured tree one new ref in the user's repository: named
-// after the task, or after the run when the task's name is taken. What keeps
+// after the task, with a number when that name is taken. What keeps
 // the branch from being made is an issue; the change stays in the run's patch.
 func landChange(ctx context.Context, x *run) error {
 	if len(x.change.refused) > 0 {
@@ -31,10 +43,13 @@ func landChange(ctx context.Context, x *run) error {
 		return nil
 	}
 	var err error
-	for _, id := range []string{x.taskID, x.id} {
+	for at, id := range x.landingNames() {
 		var ref, commit string
 		if ref, err = land.BranchName(id); err != nil {
 			return fmt.Errorf("land: %w", err)
+		}
+		if err = land.CheckRef(x.repo, ref); errors.Is(err, land.ErrRefExists) {
+			continue
 		}
 		commit, err = land.Land(ctx, x.repo, x.trees.Objects, land.Landing{
 			FreeBytes: x.trees.Limits.FreeBytes,
@@ -48,6 +63,10 @@ func landChange(ctx context.Context, x *run) error {
 			return &document.CleanupError{What: document.LeftLanding, Err: left.Err}
 		}
 		if err == nil {
+			if at > 0 {
+				x.report.add(issue(document.CodeBranchTaken, fmt.Sprintf("branch %s%s exists; the change is on %s",
+					shortBranch(land.BranchPrefix), x.taskID, shortBranch(ref))))
+			}
 			return nil
 		}
 		if !errors.Is(err, land.ErrRefExists) {

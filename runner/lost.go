@@ -77,7 +77,7 @@ func (r *Runner) settleLost(ctx context.Context, dir *state.RunDir) (settled boo
 	if ctx.Err() != nil { // what was not inspected must not be reported as absent
 		return false, errors.Join(context.Cause(ctx), x.record.Close())
 	}
-	judgeCommands(x.plan, x.evidence, &x.report)
+	judgeCommands(x.plan, x.evidence, x.change.any(), &x.report)
 	res := x.record.Redacted(x.result(box.Planned(x.plan), document.AgentUsage{}))
 	step.Before(stepReapSession)
 	if x.session != nil {

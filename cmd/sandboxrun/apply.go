@@ -24,7 +24,8 @@ func (p *program) applyCommand() *cli.Command {
 		Description: `Writes what the run changed into the files of its repository, without staging or
 committing anything. It refuses, before touching a file, when a file it would
 change differs from the run's base, when its path contains a symbolic link or a
-git directory, and when the run's result refuses the change (git.refused); other
+git directory, when the run began from a state that neither HEAD nor the working
+tree has, and when the run's result refuses the change (git.refused). Status and
 problems of the run are printed first. Symbolic links that point outside the
 tree are never written.
 
@@ -38,7 +39,7 @@ Examples:
 				return err
 			}
 			return p.withRunner(c, func(ctx context.Context, r *runner.Runner) error {
-				report, err := r.Apply(ctx, id, runner.ApplyOptions{Override: c.StringSlice(refusedFlag.Name), Before: p.warn})
+				report, err := r.Apply(ctx, id, runner.ApplyOptions{Override: c.StringSlice(refusedFlag.Name), Before: p.warn, Show: p.introduce})
 				if err != nil {
 					return err
 				}
@@ -56,6 +57,11 @@ Examples:
 			})
 		},
 	}
+}
+
+// introduce prints what came of a run that is about to be applied.
+func (p *program) introduce(res *document.Result) {
+	fmt.Fprintf(p.stderr, "run %s: %s: %s\n", res.RunID, res.Status, render.Printable(res.Summary))
 }
 
 // warn prints the problems of a change that is about to be applied.

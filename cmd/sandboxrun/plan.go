@@ -104,7 +104,19 @@ func (p *program) compileTask(c *cli.Context, data []byte, dir, repo string) (*p
 		Land: document.Land(c.String("land")), Image: c.String("image"), Runtime: c.String("runtime"), RequireTier: sandbox.Tier(c.String(requireTierFlag.Name)),
 		AllowHosts: c.StringSlice("allow-host"), Approve: document.Approval(c.String("approve")),
 	})
+	if err == nil && !c.Bool("quiet") {
+		p.askAbout(made.Criteria)
+	}
 	return made, usage.InFlags(c, err)
+}
+
+// askAbout names criteria that were probably meant to be run.
+func (p *program) askAbout(criteria []document.Criterion) {
+	for i, c := range criteria {
+		if c.LooksLikeCommand() {
+			p.notef("/acceptance_criteria/%d is a sentence, which nothing runs; is {\"command\": %q} meant?", i, c.Text)
+		}
+	}
 }
 
 // repoFlag replaces the repository of a task.

@@ -125,3 +125,30 @@ func rank(c *change.Change) int {
 	}
 	return 1
 }
+
+// Missing lists the raw paths of a diff at which the working tree does not hold what the To side has. It writes nothing.
+func Missing(ctx context.Context, r *gitdiff.Repo, o *gitdiff.Objects, d *change.Diff) (paths []string, err error) {
+	if r.Bare() {
+		return nil, ErrBare
+	}
+	root, err := openWorkTree(r)
+	if err != nil {
+		return nil, fmt.Errorf("compare working tree: %w", err)
+	}
+	defer func() { err = errors.Join(err, root.close()) }()
+	a := newApplier(root, o, d)
+	for i := range d.Changes {
+		c := &d.Changes[i]
+		if err := context.Cause(ctx); err != nil {
+			return nil, fmt.Errorf("compare working tree: %w", err)
+		}
+		now, err := a.held(c)
+		if unsafe := (*pathError)(nil); err != nil && !errors.As(err, &unsafe) {
+			return nil, fmt.Errorf("read %q: %w", c.Name, err)
+		}
+		if err != nil || now != newState(c) {
+			paths = append(paths, c.Name)
+		}
+	}
+	return paths, nil
+}

@@ -53,6 +53,7 @@ const (
 	CodeAcceptanceFailed = "acceptance_failed"
 	CodeNoTestsRan       = "no_tests_ran"
 	CodeNoChanges        = "no_changes"
+	CodeCriterionText    = "criterion_is_text"
 
 	CodeConstraintViolated     = "constraint_violated"
 	CodeConstraintUnverifiable = "constraint_unverifiable"
@@ -66,6 +67,7 @@ const (
 	CodeRepoReadOnly   = "repo_not_writable"
 	CodeRefExists      = "ref_exists"
 	CodeRefConflict    = "ref_conflict"
+	CodeBranchTaken    = "branch_taken"
 
 	CodeTreeTooLarge     = "tree_too_large"
 	CodeTreeUnstable     = "tree_unstable"
@@ -171,8 +173,10 @@ var issueKinds = []IssueKind{
 		"read the command's output in commands_run and its log"},
 	{CodeAcceptanceFailed, IssueTestFailure, sev(SeverityFlaw), "an acceptance command exited with an unexpected code, or did not run to its end",
 		"read the command's output in commands_run and its log"},
-	{CodeNoTestsRan, IssueUnclearRequirement, sev(SeverityNote), "no command was run in a fresh box",
+	{CodeNoTestsRan, IssueUnclearRequirement, sev(SeverityNote, SeverityFlaw), "no command was run in a fresh box; a flaw if the agent changed nothing either",
 		"name commands in acceptance_criteria or suggested_commands"},
+	{CodeCriterionText, IssueUnclearRequirement, sev(SeverityFlaw), "an acceptance criterion is a command written as a sentence, so nothing ran it",
+		"write it as {\"command\": …}"},
 	{CodeNoChanges, IssueUnclearRequirement, sev(SeverityNote), "no tracked or new file differs from the base commit",
 		"nothing to land; check the objective if a change was expected"},
 
@@ -197,6 +201,8 @@ var issueKinds = []IssueKind{
 		"let this user write to the repository, or set land to none"},
 	{CodeRefExists, IssueConflict, sev(SeverityFlaw), "branches with the names of the task and of the run exist already",
 		"choose another task_id"},
+	{CodeBranchTaken, IssueConflict, sev(SeverityNote), "the branch of the task existed already, so the change is on a branch with another name",
+		"merge the branch that git.branch names"},
 	{CodeRefConflict, IssueConflict, sev(SeverityFlaw), "the name of another branch rules out a branch of this name",
 		"rename the other branch"},
 

@@ -165,6 +165,17 @@ func (p *Plan) planTurn(t *document.Task, c config.Config, o Overrides, info age
 	return nil
 }
 
+// Sentences counts the criteria that nothing can measure.
+func (p *Plan) Sentences() int {
+	n := 0
+	for _, c := range p.Criteria {
+		if c.Command == "" {
+			n++
+		}
+	}
+	return n
+}
+
 func sameAgent(a agents.Agent, name string) bool {
 	info := a.Info()
 	return name == info.Name || name == info.Executor
