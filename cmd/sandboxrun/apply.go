@@ -34,10 +34,11 @@ Examples:
    sandboxrun apply --refused constraint_violated RUN`,
 		Flags: []cli.Flag{jsonFlag, refusedFlag},
 		Action: func(c *cli.Context) error {
-			id, err := oneArgument(c, "RUN")
+			dir, err := p.findRun(c)
 			if err != nil {
 				return err
 			}
+			id := dir.ID()
 			return p.withRunner(c, func(ctx context.Context, r *runner.Runner) error {
 				report, err := r.Apply(ctx, id, runner.ApplyOptions{Override: c.StringSlice(refusedFlag.Name), Before: p.warn, Show: p.introduce})
 				if err != nil {

@@ -29,7 +29,7 @@ func (p *program) errorDocument(err error) error {
 }
 
 // documentText writes a document that ends in a newline: a copy to the output file, when there is one, and one write
-// to standard output. Both are tried. Of two callers, a run that ends and a second signal, the later one does nothing.
+// to standard output, unless a person gets a report there. Both are tried. Of two callers, a run that ends and a second signal, the later one does nothing.
 //
 // The later one waits, so that the process does not end in the middle of the document.
 func (p *program) documentText(b []byte) error {
@@ -51,6 +51,9 @@ func (p *program) documentText(b []byte) error {
 		if err := writeOutput(p.output, b); err != nil {
 			errs = append(errs, fmt.Errorf("write document to file: %w", err))
 		}
+	}
+	if p.people {
+		return errors.Join(errs...)
 	}
 	if _, err := p.stdout.Write(b); err != nil {
 		errs = append(errs, fmt.Errorf("write document to standard output: %w", err))

@@ -23,8 +23,9 @@ func (p *program) executeCommand() *cli.Command {
 		ArgsUsage: "TASK.json|-",
 		Description: `Reads one task ("-" for standard input), runs it, and prints one JSON document on
 standard output: the result, also of a failed run, or an error document when
-nothing was run. Progress goes to standard error. The result also stays in the
-state directory: see "sandboxrun runs".
+nothing was run. On a terminal a report takes its place, unless --json is given.
+Progress goes to standard error. The result also stays in the state directory:
+see "sandboxrun runs".
 
 --events FILE writes the run's events while they happen, one JSON object a line.
 With --events - they go to standard output, and the document is the last line.
@@ -63,6 +64,7 @@ func (p *program) executeFlags() []cli.Flag {
 		&cli.StringFlag{Name: "output", Usage: "also write the document to `FILE`"},
 		&cli.StringFlag{Name: "events", Usage: "write events to `FILE`, or to standard output (-)"},
 		&cli.BoolFlag{Name: "quiet", Usage: "print no progress on standard error"},
+		&cli.BoolFlag{Name: "json", Usage: "print the document also on a terminal, where a report takes its place"},
 	)
 }
 
@@ -77,6 +79,7 @@ func (p *program) execute(c *cli.Context) error {
 
 // executePlan runs a plan and prints its result. task is kept with the run where it is not nil.
 func (p *program) executePlan(c *cli.Context, plan *plan.Plan, task []byte) error {
+	p.people = p.people && c.String("events") != "-"
 	e := &execution{p: p, events: c.String("events"), quiet: c.Bool("quiet"), task: task,
 		with: func() (*runner.Runner, func(), error) { return p.runner(true) }}
 	res, cause, err := e.run(c.Context, plan)
@@ -86,7 +89,21 @@ func (p *program) executePlan(c *cli.Context, plan *plan.Plan, task []byte) erro
 	if err := p.document(res); err != nil {
 		p.notef("%v; \"sandboxrun runs show %s\" has the result", err, res.RunID)
 	}
+	if p.people {
+		if err := p.showOutcome(res, plan.RepoRoot); err != nil {
+			p.notef("%v", err)
+		}
+	}
 	return exitError(document.ExitCode(res, cause))
+}
+
+// showOutcome prints a result for a person, and what can be done with it.
+func (p *program) showOutcome(res *document.Result, repo string) error {
+	term := render.TerminalOf(p.stdout, p.getenv)
+	if err := render.WriteReport(p.stdout, term, res); err != nil {
+		return err
+	}
+	return render.WriteNext(p.stdout, term, res, repo)
 }
 
 // execution is one run and the sinks of its events.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 	"sync"
+	"syscall"
 
 	"sandboxrun/cmd/sandboxrun/render"
 	"sandboxrun/internal/redact"
@@ -26,6 +27,8 @@ func (p *program) report(err error) int {
 		return document.ExitSuccess
 	case errors.As(err, &status):
 		return int(status)
+	case errors.Is(err, syscall.EPIPE) && !p.documents:
+		return document.ExitSuccess // the reader had enough, as with head
 	}
 	if p.documents {
 		if derr := p.errorDocument(err); derr != nil {

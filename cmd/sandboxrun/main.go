@@ -14,6 +14,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	_ "sandboxrun/agents/all" // the agents register themselves
+	"sandboxrun/cmd/sandboxrun/render"
 	"sandboxrun/cmd/sandboxrun/usage"
 	"sandboxrun/runner/reader"
 )
@@ -42,6 +43,7 @@ func (p *program) run(ctx context.Context, args []string) int {
 	app := p.app()
 	cmd, args := usage.Arrange(app, args)
 	p.documents = cmd != nil && (slices.Contains([]string{"execute", "plan", "run"}, cmd.Name))
+	p.people = p.documents && cmd.Name != "plan" && render.TerminalOf(p.stdout, p.getenv).IsTTY && !slices.Contains(args, "--json")
 	return p.report(app.RunContext(ctx, args))
 }
 

@@ -23,6 +23,7 @@ type program struct {
 	documents bool
 	output    string // file that gets a copy of the document
 	compact   bool   // the document is one line, because events share its stream
+	people    bool   // standard output is a person's terminal: a report takes the place of the document
 	writing   sync.Mutex
 	written   bool
 

@@ -5,6 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"path/filepath"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/urfave/cli/v2"
@@ -19,7 +22,8 @@ func (p *program) runsCommand() *cli.Command {
 		Name:  "runs",
 		Usage: "list, show and cancel runs: list, show, logs, diff, cancel, rm",
 		Description: `Every run keeps its plan, events, logs, patch and result in the state directory. A
-run is named by its id or the beginning of it.`,
+run is named by its id or the beginning of it, as "last", or by its task or branch,
+which name the newest of theirs.`,
 		Subcommands: []*cli.Command{
 			p.runsListCommand(), p.runsShowCommand(), p.runsLogsCommand(), p.runsDiffCommand(), p.control().Cancel(), p.runsRmCommand(),
 		},
@@ -36,30 +40,76 @@ func (p *program) findRun(c *cli.Context) (*state.RunDir, error) {
 	if err != nil {
 		return nil, err
 	}
-	return st.Find(name)
+	return st.FindNamed(name)
 }
 
 func (p *program) runsListCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "list",
 		Usage: "list runs, the newest first",
-		Description: `Examples:
+		Description: `On a terminal ids are cut to what names a run, and lines to its width. Into a pipe
+everything is whole.
+
+Examples:
    sandboxrun runs list
+   sandboxrun runs list --status failed --limit 5
+   sandboxrun runs list --repo .
    sandboxrun runs list --limit 0 --json`,
 		Flags: []cli.Flag{
 			jsonFlag,
 			&cli.IntFlag{Name: "limit", Value: 50, Usage: "at most `N` runs, 0 for all"},
+			&cli.StringFlag{Name: "status", Usage: "only runs with this `STATUS`: success, partial, failed, running or crashed"},
+			&cli.StringFlag{Name: "repo", Usage: "only runs of the repository `DIR`"},
+			&cli.StringFlag{Name: "agent", Usage: "only runs of the agent `NAME`"},
 		},
 		Action: p.runsList,
 	}
 }
 
+// runStatuses are what runs list --status takes.
+var runStatuses = []string{
+	string(document.StatusSuccess), string(document.StatusPartial), string(document.StatusFailed), state.RunRunning, state.RunCrashed,
+}
+
+// runFilter says which runs the flags of a command ask for.
+func runFilter(c *cli.Context) (func(state.RunInfo) bool, error) {
+	status, agent, repo := c.String("status"), c.String("agent"), c.String("repo")
+	if status != "" && !slices.Contains(runStatuses, status) {
+		return nil, &document.InputError{Message: "--status must be one of " + strings.Join(runStatuses, ", ")}
+	}
+	if repo != "" {
+		path, err := filepath.Abs(repo)
+		if err == nil {
+			path, err = filepath.EvalSymlinks(path)
+		}
+		if err != nil {
+			return nil, &document.InputError{Message: "--repo: " + fileReason(err)}
+		}
+		repo = path
+	}
+	return func(r state.RunInfo) bool {
+		return (status == "" || r.Status == status) && (agent == "" || r.Agent == agent) && (repo == "" || sameDir(r.RepoRoot, repo))
+	}, nil
+}
+
+// sameDir compares the directory of a run, which may contain symbolic links or be gone, with one that has none.
+func sameDir(of, dir string) bool {
+	if resolved, err := filepath.EvalSymlinks(of); err == nil {
+		of = resolved
+	}
+	return of == dir
+}
+
 func (p *program) runsList(c *cli.Context) error {
+	keep, err := runFilter(c)
+	if err != nil {
+		return err
+	}
 	st, err := p.state()
 	if err != nil {
 		return err
 	}
-	list, err := st.List(max(0, c.Int("limit")))
+	list, err := st.ListOf(max(0, c.Int("limit")), keep)
 	if err != nil {
 		return err
 	}
@@ -67,11 +117,23 @@ func (p *program) runsList(c *cli.Context) error {
 		return p.printJSON(list)
 	}
 	now := time.Now()
+	term := render.TerminalOf(p.stdout, p.getenv)
 	rows := [][]string{}
 	for _, r := range list {
-		rows = append(rows, []string{r.RunID, r.TaskID, r.Status, age(now.Sub(r.StartedAt)), r.Branch, render.Fit(r.Summary, 60)})
+		id, repo := r.RunID, r.RepoRoot
+		if term.IsTTY {
+			id, repo = st.ShortID(id), filepath.Base(repo)
+		}
+		rows = append(rows, []string{id, r.Status, age(now.Sub(r.StartedAt)), r.Agent, repo, r.TaskID, r.Branch, render.Fit(r.Objective, 60), render.Fit(r.Summary, 60)})
 	}
-	return render.Table(p.stdout, []string{"RUN", "TASK", "STATUS", "AGE", "BRANCH", "SUMMARY"}, rows)
+	header := []string{"RUN", "STATUS", "AGE", "AGENT", "REPOSITORY", "TASK", "BRANCH", "OBJECTIVE", "SUMMARY"}
+	if term.IsTTY { // the branch has the name of the task
+		header = slices.Delete(header, 5, 7)
+		for i := range rows {
+			rows[i] = slices.Delete(rows[i], 5, 7)
+		}
+	}
+	return render.TableFor(p.stdout, term, header, rows)
 }
 
 // age formats a duration in its largest unit.
@@ -160,7 +222,7 @@ Examples:
 
 func (p *program) runsRm(c *cli.Context) error {
 	return p.rm(c, "RUN", "runs", func(st *state.State, name string) (removal, error) {
-		dir, err := st.Find(name)
+		dir, err := st.FindNamed(name)
 		if err != nil {
 			return removal{}, err
 		}

@@ -135,7 +135,8 @@ func (p *program) runsDiffCommand() *cli.Command {
 		Usage:     "print the patch of a run",
 		ArgsUsage: "RUN",
 		Description: `Into a pipe or file the patch is printed byte for byte, for "git apply" on the
-run's base commit. On a terminal it is coloured and control characters are escaped.
+run's base commit. On a terminal it is coloured, control characters are escaped,
+and PAGER shows it.
 
 Examples:
    sandboxrun runs diff RUN
@@ -164,7 +165,7 @@ func (p *program) printPatch(name string) error {
 	}
 	defer f.Close()
 	if term := render.TerminalOf(p.stdout, p.getenv); term.IsTTY {
-		return render.WritePatch(p.stdout, term, f)
+		return render.Page(p.stdout, term, p.getenv, func(w io.Writer) error { return render.WritePatch(w, term, f) })
 	}
 	if _, err := io.Copy(p.stdout, f); err != nil {
 		return fmt.Errorf("print patch: %w", err)

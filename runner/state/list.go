@@ -29,6 +29,9 @@ type RunInfo struct {
 	Status    string     `json:"status"` // the result's, or running or crashed
 	Summary   string     `json:"summary"`
 	Branch    string     `json:"branch,omitempty"`
+	Objective string     `json:"objective,omitempty"`
+	RepoRoot  string     `json:"repo_root,omitempty"`
+	Agent     string     `json:"agent,omitempty"` // "" in mode command
 	StartedAt time.Time  `json:"started_at"`
 	EndedAt   *time.Time `json:"ended_at,omitempty"`
 }
@@ -38,15 +41,20 @@ const maxResult = 256 << 20
 
 // List returns the newest runs, at most limit of them; 0 means all.
 func (s *State) List(limit int) ([]RunInfo, error) {
+	return s.ListOf(limit, func(RunInfo) bool { return true })
+}
+
+// ListOf is List of those runs that keep is true for.
+func (s *State) ListOf(limit int, keep func(RunInfo) bool) ([]RunInfo, error) {
 	ids, err := s.RunIDs()
 	if err != nil {
 		return nil, err
 	}
-	if limit > 0 && len(ids) > limit {
-		ids = ids[:limit]
-	}
 	infos := []RunInfo{}
 	for _, id := range ids {
+		if limit > 0 && len(infos) == limit {
+			break
+		}
 		info, err := (&RunDir{state: s, id: id}).Info()
 		if errors.Is(err, fs.ErrNotExist) {
 			continue // removed since
@@ -54,7 +62,9 @@ func (s *State) List(limit int) ([]RunInfo, error) {
 		if err != nil {
 			return nil, err
 		}
-		infos = append(infos, info)
+		if keep(info) {
+			infos = append(infos, info)
+		}
 	}
 	return infos, nil
 }
@@ -91,6 +101,13 @@ func (d *RunDir) Info() (RunInfo, error) {
 		return RunInfo{}, err
 	}
 	info := RunInfo{RunID: d.id, TaskID: d.id, StartedAt: started}
+	if p, err := d.Plan(); err == nil {
+		info.Objective, info.RepoRoot = p.Objective, p.RepoRoot
+		info.TaskID = cmp.Or(p.TaskID, d.id)
+		if p.Agent != nil {
+			info.Agent = p.Agent.Name
+		}
+	}
 	// The lock is checked first: a run that ends in between has a result.
 	held, err := locked(d.Path("lock"))
 	if err != nil {
@@ -128,11 +145,49 @@ func (d *RunDir) unended(info RunInfo, held bool) (RunInfo, error) {
 	if held {
 		info.Status = RunRunning
 	}
-	if p, err := d.Plan(); err == nil {
-		info.Summary = p.Objective
-		info.TaskID = cmp.Or(p.TaskID, d.id)
-	}
+	info.Summary = info.Objective
 	return info, nil
+}
+
+// shortest is the least length of a short id: the first ten characters of an id are its time.
+const shortest = 10
+
+// ShortID is the beginning of a run's id that no other run has now.
+func (s *State) ShortID(id string) string {
+	ids, err := s.RunIDs()
+	if err != nil {
+		return id
+	}
+	n := min(shortest, len(id))
+	for _, other := range ids {
+		for other != id && n < len(id) && strings.HasPrefix(other, id[:n]) {
+			n++
+		}
+	}
+	return id[:n]
+}
+
+// Newest is the name of the newest run for [State.FindNamed].
+const Newest = "last"
+
+// FindNamed returns the run that a person names: by its id or the beginning of it, as the last one, or, the newest of
+// them, by its task or its branch. Errors are those of Find.
+func (s *State) FindNamed(name string) (*RunDir, error) {
+	named := func(info RunInfo) bool {
+		return name == Newest || name == info.TaskID || info.Branch != "" && (name == info.Branch || name == "refs/heads/"+info.Branch)
+	}
+	d, err := s.Find(name)
+	if bad := (*document.InputError)(nil); err == nil || !errors.As(err, &bad) || name == "" {
+		return d, err
+	}
+	list, lerr := s.ListOf(1, named)
+	if lerr != nil {
+		return nil, lerr
+	}
+	if len(list) == 0 {
+		return nil, err
+	}
+	return &RunDir{state: s, id: list[0].RunID}, nil
 }
 
 // Result is the stored result document; fs.ErrNotExist while there is none.

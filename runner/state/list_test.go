@@ -35,7 +35,8 @@ func TestListShowsTheNewestRunsFirst(t *testing.T) {
 	want := []RunInfo{
 		{RunID: live.ID(), TaskID: live.ID(), Status: RunRunning},
 		{RunID: ended.ID(), TaskID: "t", Status: "partial", Summary: "s", Branch: "sandboxrun/t", EndedAt: &end},
-		{RunID: dead.ID(), TaskID: "regenerate", Status: RunCrashed, Summary: "Regenerate the parser."},
+		{RunID: dead.ID(), TaskID: "regenerate", Status: RunCrashed, Summary: "Regenerate the parser.", Objective: "Regenerate the parser.",
+			RepoRoot: plan.RepoRoot},
 	}
 	got, err := s.List(0)
 	if err != nil {
@@ -52,6 +53,30 @@ func TestListShowsTheNewestRunsFirst(t *testing.T) {
 	}
 	if got, err = s.List(1); err != nil || len(got) != 1 || got[0].RunID != live.ID() {
 		t.Errorf("List(1) = %+v, %v", got, err)
+	}
+}
+
+func TestRunsAreFoundByWhatAPersonCallsThem(t *testing.T) {
+	t.Parallel()
+	s := newState(t)
+	if _, err := s.FindNamed(Newest); err == nil {
+		t.Error("there is a last run where there is none")
+	}
+	first, second, other := newRun(t, s), newRun(t, s), newRun(t, s)
+	for _, d := range []*RunDir{first, second} {
+		finish(t, d, &document.Result{TaskID: "mend", Status: document.StatusSuccess, Git: document.GitResult{Branch: "sandboxrun/mend-" + d.ID()}})
+	}
+	for name, want := range map[string]*RunDir{
+		Newest: other, "mend": second, "sandboxrun/mend-" + first.ID(): first, "refs/heads/sandboxrun/mend-" + second.ID(): second,
+		first.ID(): first, "nothing": nil, "": nil, "../x": nil, "sandboxrun/": nil,
+	} {
+		got, err := s.FindNamed(name)
+		if (want == nil) != (err != nil) || want != nil && got.ID() != want.ID() {
+			t.Errorf("%q: %v, %v", name, got, err)
+		}
+	}
+	if list, err := s.ListOf(1, func(i RunInfo) bool { return i.Status == "success" }); err != nil || len(list) != 1 || list[0].RunID != second.ID() {
+		t.Errorf("%+v, %v", list, err)
 	}
 }
 

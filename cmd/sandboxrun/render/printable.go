@@ -57,6 +57,23 @@ func Table(w io.Writer, header []string, rows [][]string) error {
 	return tw.Flush()
 }
 
+// TableFor is Table with its lines cut to a terminal's width; into a pipe they are whole.
+func TableFor(w io.Writer, term Terminal, header []string, rows [][]string) error {
+	if !term.IsTTY {
+		return Table(w, header, rows)
+	}
+	var b strings.Builder
+	if err := Table(&b, header, rows); err != nil {
+		return err
+	}
+	var out strings.Builder
+	for line := range strings.Lines(b.String()) {
+		out.WriteString(Fit(strings.TrimRight(line, " \n"), term.width-1) + "\n")
+	}
+	_, err := io.WriteString(w, out.String())
+	return err
+}
+
 // Fit cuts printable text to n columns and marks the cut. It counts runes: wider text wraps, which is harmless.
 func Fit(s string, n int) string {
 	if n < 1 {

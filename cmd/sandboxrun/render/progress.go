@@ -1,6 +1,7 @@
 package render
 
 import (
+	"encoding/json"
 	"fmt"
 	"io"
 	"sync"
@@ -98,10 +99,28 @@ func (p *Progress) show(e journal.Event) {
 	case journal.EventPhaseEnded:
 		p.phase = ""
 	}
+	if !p.term.IsTTY && p.routine(e) {
+		return
+	}
 	if text := p.timeline.Line(e, p.term); text != "" {
 		p.erase()
 		fmt.Fprintln(p.w, text)
 	}
+}
+
+// noteworthyMS is the least duration of a phase, in milliseconds, whose end gets a line in a file or pipe.
+const noteworthyMS = 1000
+
+// routine says that an event only tells that a phase began, or ended well after a moment: in a log that is noise.
+func (p *Progress) routine(e journal.Event) bool {
+	switch e.Kind {
+	case journal.EventPhaseStarted:
+		return true
+	case journal.EventPhaseEnded:
+		var d journal.PhaseEnded
+		return json.Unmarshal(e.Data, &d) == nil && d.Error == "" && d.DurationMS < noteworthyMS
+	}
+	return false
 }
 
 // status draws the line of the current phase, unless it is shown already.

@@ -51,7 +51,7 @@ func TestProgressOfAPipeIsPlainLines(t *testing.T) {
 		p.Event(e)
 	}
 	p.Close()
-	want := "    0.0s            run R1 say hello\n    1.0s  agent     started\n    2.0s  agent     done in 2.0 s\n"
+	want := "    0.0s            run R1 say hello\n    2.0s  agent     done in 2.0 s\n"
 	if out.String() != want {
 		t.Errorf("got\n%q\nwant\n%q", out.String(), want)
 	}
