@@ -100,7 +100,7 @@ func from(file, root string) string {
 }
 
 func create(name string, data []byte) error {
-	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666) //nolint:gosec // a file of the user's, as any editor makes it
+	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
 	switch {
 	case errors.Is(err, fs.ErrExist):
 		return &document.InputError{Message: name + " exists", Hint: "name another file with --output"}

@@ -2,6 +2,7 @@ package e2e
 
 import (
 	"encoding/json"
+	"maps"
 	"os"
 	"regexp"
 	"strconv"
@@ -21,9 +22,7 @@ func command(change map[string]any, commands ...string) situation {
 	return func(t *testing.T, rig *rig, repo *repo) (string, int) {
 		t.Helper()
 		task := repo.task(commands...)
-		for field, value := range change {
-			task[field] = value
-		}
+		maps.Copy(task, change)
 		res, o := rig.execute(task)
 		return string(res.Status), o.exit
 	}
@@ -48,9 +47,7 @@ func idle(change map[string]any) situation {
 		rig.model(modelserver.Scenario{Name: "idle", Steps: []modelserver.Step{{Text: "All done."}}})
 		task := agentTask(repo)
 		delete(task, "acceptance_criteria")
-		for field, value := range change {
-			task[field] = value
-		}
+		maps.Copy(task, change)
 		res, o := rig.execute(task)
 		return string(res.Status), o.exit
 	}
