@@ -35,7 +35,7 @@ var kilo = program{
 		Setup:     "put an API key of Anthropic, OpenAI or Google into ANTHROPIC_API_KEY, OPENAI_API_KEY or GEMINI_API_KEY",
 		Protocol:  "`serve`: HTTP and server-sent events inside the box",
 		Limits: []string{
-			"starts the MCP servers that a repository lists in `.kilocode/mcp.json` or `.kilo/mcp.json`, and takes rules and modes from it; nothing switches that off. Calls of their tools are asked for. The box, which holds no key and has no network, is the boundary there.",
+			"starts the MCP servers that a repository lists in `.kilocode/mcp.json` or `.kilo/mcp.json`, and obeys its rules and modes; no setting turns that off. It asks before it calls a tool of these servers. They run in the box, which has no key and no network.",
 		},
 		EnvPrefixes: []string{"KILO_"},
 		Obeys:       []string{"AGENTS.md", "kilo.json", "kilo.jsonc", ".kilo/", ".kilocode/", ".kilocodemodes", ".kilocoderules", ".kilocodeignore"},
@@ -43,8 +43,8 @@ var kilo = program{
 		Traces:      []string{".local/share/kilo", ".config/kilo"},
 		Keep:        []string{".local/share/kilo/kilo.db", ".local/share/kilo/kilo.db-wal", ".local/share/kilo/kilo.db-shm"},
 		Options: []agents.Option{
-			{Name: "auto_approve", Type: agents.OptionBool, Help: "let the agent use its tools without asking"},
-			{Name: "mode", Type: agents.OptionString, Values: []string{"code", modePlan}, Help: "code, or plan, in which it edits nothing"},
+			{Name: "auto_approve", Type: agents.OptionBool, Help: "let the agent use its tools without asking first"},
+			{Name: "mode", Type: agents.OptionString, Values: []string{"code", modePlan}, Help: "which of Kilo Code's modes works: code, or plan, which edits no files"},
 		},
 	},
 	prefix:  "KILO_",

@@ -47,10 +47,10 @@ var opencode = program{
 		Secrets:   []string{"ANTHROPIC_API_KEY", "OPENAI_API_KEY", "GOOGLE_GENERATIVE_AI_API_KEY", "GEMINI_API_KEY"},
 		MCPPath:   ".config/opencode/opencode.json",
 		MCPKey:    "mcp",
-		Setup:     "put an API key of Anthropic, OpenAI or Google into ANTHROPIC_API_KEY, OPENAI_API_KEY or GEMINI_API_KEY; its repositories' own plugins run in the box",
+		Setup:     "put an API key of Anthropic, OpenAI or Google into ANTHROPIC_API_KEY, OPENAI_API_KEY or GEMINI_API_KEY",
 		Protocol:  "`serve`: HTTP and server-sent events inside the box",
 		Limits: []string{
-			"loads plugins from the repository, and nothing switches that off. The box, which holds no key and has no network, is the boundary there.",
+			"loads the plugins of the repository, and no setting turns that off. They run in the box, which has no key and no network.",
 		},
 		EnvPrefixes: []string{"OPENCODE_"},
 		Obeys:       []string{"AGENTS.md", "opencode.json", "opencode.jsonc", ".opencode/"},
@@ -60,8 +60,8 @@ var opencode = program{
 			".local/share/opencode/opencode.db", ".local/share/opencode/opencode.db-wal", ".local/share/opencode/opencode.db-shm",
 		},
 		Options: []agents.Option{
-			{Name: "auto_approve", Type: agents.OptionBool, Help: "let the agent use its tools without asking"},
-			{Name: "mode", Type: agents.OptionString, Values: []string{"build", modePlan}, Help: "the agent of Opencode that works: build, or plan, which edits nothing"},
+			{Name: "auto_approve", Type: agents.OptionBool, Help: "let the agent use its tools without asking first"},
+			{Name: "mode", Type: agents.OptionString, Values: []string{"build", modePlan}, Help: "which of Opencode's agents works: build, or plan, which edits no files"},
 		},
 	},
 	prefix:  "OPENCODE_",
