@@ -1,6 +1,6 @@
 // Package acp drives agents that speak the Agent Client Protocol: Copilot, Gemini
-// CLI and Qwen Code, each an entry of data with its quirks, and any other by its
-// command line.
+// CLI, Kimi Code and Qwen Code, each an entry of data with its quirks, and any
+// other by its command line.
 package acp
 
 import (
@@ -40,6 +40,9 @@ type agent struct {
 	prepare func(ctx context.Context, box sandbox.Sandbox, t agents.Turn) error
 	// quirks is what the CLI does in its own way in a turn.
 	quirks func(t agents.Turn) quirks
+	// journal reads what the CLI writes beside the protocol; nil for one that says
+	// all by the protocol.
+	journal func(box sandbox.Sandbox) journal
 }
 
 // Info implements Agent.
@@ -85,6 +88,15 @@ func (a agent) drive(ctx context.Context, box sandbox.Sandbox, t agents.Turn, h 
 			return nil, err
 		}
 	}
+	var notes journal
+	if a.journal != nil {
+		notes = a.journal(box)
+		if t.Resume {
+			if err := notes.skip(ctx, t.SessionID); err != nil {
+				return nil, err
+			}
+		}
+	}
 	quirks := a.quirks(t)
 	if quirks.unserved == "" {
 		t.MCP = cli.WatchServers(t.MCP) // the protocol does not tell which are connected
@@ -94,7 +106,7 @@ func (a agent) drive(ctx context.Context, box sandbox.Sandbox, t agents.Turn, h 
 		argv = append([]string{"sh", "-c", `umask 077; echo "$$" >"$0"; exec "$@"`, pidFile}, argv...)
 	}
 	turn := newPeer(ctx, cli.NewConversation(cli.Start(ctx, box, argv, env), t, h), quirks)
-	turn.probing = probing
+	turn.probing, turn.journal = probing, notes
 	if quirks.stays {
 		turn.terminate = func() { terminate(ctx, box) }
 	}

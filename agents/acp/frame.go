@@ -47,6 +47,8 @@ type sessionUpdate struct {
 		Provenance string      `json:"provenance"`
 		Usage      *tokenUsage `json:"usage"`
 	} `json:"_meta"`
+
+	announced string // the title of the call while it was pending
 }
 
 // contentBlock is a block of content, or one entry of a tool call's.

@@ -35,6 +35,7 @@ type peer struct {
 	*cli.Conversation
 	link      *connection
 	quirks    quirks
+	journal   journal // nil where the protocol says all
 	probing   bool
 	terminate func() // tells a process that stays to leave; nil for none
 	leaving   chan struct{}
@@ -44,6 +45,7 @@ type peer struct {
 	model    string
 	version  string
 	planning string // the session's mode for planning
+	guarded  bool   // the guard has said that it is there
 
 	run    messageRun             // the message that is being said
 	tools  map[string]*toolCall   // calls without a result
@@ -83,6 +85,7 @@ type openRequest struct {
 	message agentMessage
 	allow   acp.PermissionOptionId // "" where there is no such option
 	reject  acp.PermissionOptionId
+	answers map[string]acp.PermissionOptionId // options that allow, by name, where there are several
 }
 
 // toolCall is a tool call, as it becomes known piece by piece.

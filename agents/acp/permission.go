@@ -52,6 +52,7 @@ func (a *peer) permission(ctx context.Context, m agentMessage, text []byte) {
 		a.refuse(u.CallID, refused)
 		return
 	}
+	open.answers = p.answers()
 	a.open[key] = open
 }
 
@@ -82,7 +83,11 @@ func (a *peer) request(m agentMessage, u sessionUpdate, t *toolCall) agents.Appr
 		ID: idText(m.id), ToolID: u.CallID, Tool: tool, Action: action, Input: u.input(),
 		Command: a.command(&u, action), Paths: u.paths(),
 	}
+	if r.Command == "" && action == agents.ActionCommand && a.quirks.asked != nil {
+		r.Command = a.quirks.asked(u.said())
+	}
 	if a.quirks.questions != nil {
+		u.announced = t.update.announced
 		r.Questions = a.quirks.questions(&u)
 	}
 	return r
@@ -108,6 +113,37 @@ func (p *permissionRequest) option(kind acp.PermissionOptionKind) acp.Permission
 	return acp.PermissionOptionId(id)
 }
 
+// answers are the options that allow, by name, where a request has several: the
+// answers to a question.
+func (p *permissionRequest) answers() map[string]acp.PermissionOptionId {
+	list := map[string]acp.PermissionOptionId{}
+	for _, o := range p.Options {
+		if o.Kind == acp.PermissionOptionKindAllowOnce {
+			list[o.Name] = acp.PermissionOptionId(o.ID)
+		}
+	}
+	if len(list) < 2 {
+		return nil
+	}
+	return list
+}
+
+// choose is the option that stands for the answer to a question; "" where the
+// request has options for other answers only.
+func (o openRequest) choose(r agents.ApprovalRequest, d agents.Decision) acp.PermissionOptionId {
+	if len(o.answers) == 0 {
+		return o.allow
+	}
+	for _, q := range r.Questions {
+		for _, chosen := range d.Answers[q.ID] {
+			if id, ok := o.answers[chosen]; ok {
+				return id
+			}
+		}
+	}
+	return ""
+}
+
 // Answer sends a decision.
 func (a *peer) Answer(q *cli.Asked, d agents.Decision) {
 	o, ok := a.open[q.Key]
@@ -116,9 +152,14 @@ func (a *peer) Answer(q *cli.Asked, d agents.Decision) {
 	}
 	delete(a.open, q.Key)
 	running := a.Running()
+	asked := d.Allow && len(q.Request.Questions) > 0
+	chosen := o.choose(q.Request, d)
+	if asked && chosen == "" {
+		d.Allow, d.Reason = false, "the agent's question has no such answer"
+	}
 	switch {
-	case running && d.Allow && len(q.Request.Questions) > 0:
-		a.write(a.link.answer(o.message, answeredPermission{Outcome: acp.NewRequestPermissionOutcomeSelected(o.allow), Answers: answersOf(d)}, nil))
+	case running && asked && d.Allow:
+		a.write(a.link.answer(o.message, answeredPermission{Outcome: acp.NewRequestPermissionOutcomeSelected(chosen), Answers: answersOf(d)}, nil))
 	case running && d.Allow:
 		a.outcomeOf(o.message, acp.NewRequestPermissionOutcomeSelected(o.allow))
 	case running && o.reject != "":

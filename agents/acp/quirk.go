@@ -1,6 +1,11 @@
 package acp
 
-import "sandboxrun/agents"
+import (
+	"regexp"
+	"strconv"
+
+	"sandboxrun/agents"
+)
 
 // quirks is what one CLI does in its own way. The zero value is a CLI that
 // does as the protocol says.
@@ -11,6 +16,18 @@ type quirks struct {
 	tool func(u *sessionUpdate) string
 	// mcp says that a tool is one of an MCP server.
 	mcp func(tool string) bool
+	// writes says that a call is in progress while the model still writes its
+	// input, which the content of the call's updates shows as far as it got.
+	writes bool
+	// asked reads the command line from the text of a request to run one, for
+	// where the call does not show it.
+	asked func(text string) string
+	// guard is the notification by which an extension of ours says that it is
+	// there; nothing is prompted before it. "" is for a CLI without one.
+	guard string
+	// exit finds the exit code in the text of a command that failed, nil for a
+	// CLI that reports it otherwise.
+	exit *regexp.Regexp
 	// titled says that the title of a command's call is its command line.
 	titled bool
 	// noise are methods and kinds of update of its own that mean nothing here.
@@ -39,6 +56,22 @@ type quirks struct {
 	questions func(u *sessionUpdate) []agents.Question
 	// stays says that the CLI may not leave when its input ends, and gets a SIGTERM.
 	stays bool
+}
+
+// failedWith is the exit code in the text of a command that failed; nil for none.
+func (q quirks) failedWith(text string) *int {
+	if q.exit == nil {
+		return nil
+	}
+	m := q.exit.FindStringSubmatch(text)
+	if m == nil {
+		return nil
+	}
+	code, err := strconv.Atoi(m[1])
+	if err != nil {
+		return nil
+	}
+	return &code
 }
 
 // noticeKind is what a chunk of the CLI's own is.

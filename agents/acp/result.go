@@ -41,6 +41,9 @@ func (a *peer) result(u sessionUpdate) {
 	failed := u.Status == string(acp.ToolCallStatusFailed)
 	if call.Action == agents.ActionCommand {
 		code, printed := out.command(u)
+		if m := a.quirks.failedWith(printed); failed && m != nil {
+			code = m
+		}
 		r.ExitCode = code
 		failed = failed || code != nil && *code != 0
 		if printed != "" {

@@ -1,6 +1,7 @@
 package acp
 
 import (
+	"context"
 	"fmt"
 	"maps"
 	"slices"
@@ -14,10 +15,10 @@ import (
 )
 
 // answered handles the answer to our request, of which there is one at a time.
-func (a *peer) answered(m agentMessage, text []byte) {
+func (a *peer) answered(ctx context.Context, m agentMessage, text []byte) {
 	switch {
 	case a.phase == phasePrompting:
-		a.prompted(m, text)
+		a.prompted(ctx, m, text)
 	case a.Stopping(), a.phase == phaseOver:
 		// It has been told to leave.
 	case a.phase == phaseSetting:
@@ -122,6 +123,10 @@ func (a *peer) opened(m agentMessage, text []byte) {
 
 // set puts a turn that may only look into the CLI's mode for that, and prompts.
 func (a *peer) set() {
+	if a.quirks.guard != "" && !a.guarded {
+		a.fail(turnFault{issue: agents.CodeFailed, message: "the extension that makes the agent ask is not in place"})
+		return
+	}
 	if a.Turn.ReadOnly && a.planning != "" {
 		a.phase = phaseSetting
 		a.call(acp.AgentMethodSessionSetMode, acp.SetSessionModeRequest{SessionId: acp.SessionId(a.session), ModeId: acp.SessionModeId(a.planning)})
@@ -141,7 +146,7 @@ func (a *peer) put(text string) {
 
 // prompted handles the answer to session/prompt, which is the end of the turn
 // unless the model is to be prompted again.
-func (a *peer) prompted(m agentMessage, text []byte) {
+func (a *peer) prompted(ctx context.Context, m agentMessage, text []byte) {
 	a.flush()
 	if a.Stopping() {
 		a.phase = phaseOver
@@ -159,8 +164,17 @@ func (a *peer) prompted(m agentMessage, text []byte) {
 		return
 	}
 	r.failure = a.prompt.failure
+	noted, err := a.notes(ctx)
 	a.count(r)
-	switch f := a.judge(r); {
+	if err != nil {
+		a.fail(turnFault{issue: agents.CodeFailed, message: err.Error()})
+		return
+	}
+	f := a.judge(r)
+	if f == nil {
+		f = noted
+	}
+	switch {
 	case f != nil:
 		a.broke(*f)
 	case len(a.prompt.refused) > 0:
@@ -169,6 +183,16 @@ func (a *peer) prompted(m agentMessage, text []byte) {
 		a.clean = true
 		a.end()
 	}
+}
+
+// notes reads what the CLI wrote beside the protocol about the last prompt.
+func (a *peer) notes(ctx context.Context) (*turnFault, error) {
+	if a.journal == nil {
+		return nil, nil //nolint:nilnil // nothing is noted, and nothing went wrong
+	}
+	u, f, err := a.journal.prompted(ctx, a.session)
+	a.prompt.usage = u
+	return f, err
 }
 
 // broke ends the turn for a failure, or repeats its prompt where the CLI gave up

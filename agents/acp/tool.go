@@ -36,7 +36,9 @@ func (a *peer) tool(u sessionUpdate, text []byte) {
 	a.acts()
 	final := u.Status == string(acp.ToolCallStatusCompleted) || u.Status == string(acp.ToolCallStatusFailed)
 	// A call that is pending without an input is still being written by the model.
-	if (final || u.Status == string(acp.ToolCallStatusInProgress) || !emptyInput(t.update.Input)) && !a.show(t) {
+	running := u.Status == string(acp.ToolCallStatusInProgress) && !a.quirks.writes
+	told := !emptyInput(u.Input) || !a.quirks.writes && !emptyInput(t.update.Input)
+	if (final || running || told) && !a.show(t) {
 		a.EmitUnknown(text)
 		delete(a.tools, u.CallID)
 		return
@@ -60,6 +62,9 @@ func (a *peer) merge(u sessionUpdate) *toolCall {
 		a.tools[u.CallID] = t
 	}
 	was := &t.update
+	if u.Status == string(acp.ToolCallStatusPending) && was.announced == "" {
+		was.announced = u.Title
+	}
 	if u.Title != "" {
 		was.Title = u.Title
 	}
@@ -74,6 +79,10 @@ func (a *peer) merge(u sessionUpdate) *toolCall {
 	}
 	if len(u.blocks()) > 0 {
 		was.Content = u.Content
+	}
+	open := u.Status == string(acp.ToolCallStatusPending) || u.Status == string(acp.ToolCallStatusInProgress)
+	if a.quirks.writes && open && emptyInput(u.Input) {
+		was.Input = u.written()
 	}
 	if u.Meta.Tool != "" {
 		was.Meta = u.Meta
@@ -200,6 +209,16 @@ func (u *sessionUpdate) input() json.RawMessage {
 		return cli.Object(nil) // strings and what was decoded always marshal
 	}
 	return b
+}
+
+// written is the input that the model has written so far, nil while it is not whole.
+func (u *sessionUpdate) written() json.RawMessage {
+	text := json.RawMessage(u.said())
+	var whole map[string]json.RawMessage
+	if cli.Decode(text, &whole) != nil {
+		return nil
+	}
+	return text
 }
 
 // emptyPattern is an input without anything in it.

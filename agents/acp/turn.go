@@ -49,7 +49,7 @@ func (a *peer) Line(ctx context.Context, text []byte) {
 			a.Stop(cli.StopReason{End: agents.EndFailed, Code: agents.CodeFailed, Message: "the agent's messages cannot be read"})
 		}
 	case m.answers:
-		a.answered(m, text)
+		a.answered(ctx, m, text)
 	case m.request:
 		a.requested(ctx, m, text)
 	default:
@@ -71,6 +71,10 @@ func (a *peer) requested(ctx context.Context, m agentMessage, text []byte) {
 
 // notified handles a notification of the CLI.
 func (a *peer) notified(m agentMessage, text []byte) {
+	if a.quirks.guard != "" && m.method == a.quirks.guard {
+		a.guarded = true
+		return
+	}
 	if m.method != acp.ClientMethodSessionUpdate {
 		if !slices.Contains(a.quirks.noise, m.method) {
 			a.EmitUnknown(text)

@@ -112,6 +112,9 @@ func (s scene) record(t *testing.T, agent, path string, steps []modelserver.Step
 		}
 		return rec.Box(agentstest.OpenBox(t, j.Workspace, j.Home))
 	})
+	if v := `"Version":"` + j.Agent.Info().Version + `"`; s.name == "work" && !bytes.Contains(live, []byte(v)) {
+		t.Errorf("the image does not have the pinned version of the CLI:\n%.500s", live)
+	}
 	cancelBound()
 	watch.Wait()
 	if err := rec.Close(); err != nil {

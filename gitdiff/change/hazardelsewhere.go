@@ -68,7 +68,7 @@ var runsElsewhere = []Hazard{
 	{Class: "agent", Why: "is obeyed by a coding agent that works in the tree", Obeyers: []Obeyer{
 		{"the agents of this program", "the Obeys of each, see \"sandboxrun agents show\"", []string{
 			"AGENTS.md", "AGENTS.override.md", "CLAUDE.md", "CLAUDE.local.md", "GEMINI.md", "QWEN.md", "CODEX.md", "COPILOT.md", ".mcp.json", "mcp.json", ".claude/", ".codex/",
-			".gemini/", ".opencode/", "opencode.json", "opencode.jsonc", ".factory/", ".qwen/", ".copilot/", ".agents/", "/.github/copilot-instructions.md",
+			".gemini/", ".opencode/", "opencode.json", "opencode.jsonc", ".factory/", ".kimi-code/", ".qwen/", ".copilot/", ".agents/", "/.github/copilot-instructions.md",
 			"/.github/instructions/", "/.github/agents/", "/.github/prompts/", "/.github/hooks/", "/.github/copilot/", "/.github/chatmodes/", "/.github/skills/"}},
 		{"Cursor, Windsurf, Cline, Roo, Kilo", "docs.cursor.com/context/rules", []string{
 			".cursor/", ".cursorrules", ".windsurf/", ".windsurfrules", ".clinerules", ".clinerules/", ".cline/", ".roo/", ".roorules", ".roomodes", ".kilocode/", ".kilo/", ".kilocoderules",
