@@ -70,6 +70,7 @@ func fullResult() *document.Result {
 	hash := strings.Repeat("0a", 20)
 	r.Git.BaseCommit, r.Git.Tree, r.Git.Commit = hash, hash, hash
 	r.Box.Layout, r.Box.Network.Mode, r.Box.Tier = "overlay", "none", "runc"
+	r.Box.Network.Connections[0].Phase = "verify"
 	return &r
 }
 

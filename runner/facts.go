@@ -52,6 +52,7 @@ type evidence struct {
 	logFiles  []string
 	verified  []verifyOutcome
 	baselines []verifyOutcome
+	inputs    []string        // paths that set-up reads and the change touches, as the verification found them
 	outcome   *agents.Outcome // nil before the agent's turn ended
 }
 
@@ -187,7 +188,8 @@ func (f *facts) summary(res *document.Result) string {
 // it did not run to its end.
 type verifyOutcome struct {
 	plan.VerifyCommand
-	run document.CommandRun
+	run   document.CommandRun
+	stale bool // it ran over a set-up that the change has outdated, so that a pass tells nothing
 }
 
 func (v verifyOutcome) passed() bool { return v.run.ExitCode != nil && *v.run.ExitCode == v.ExpectExit }

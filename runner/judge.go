@@ -9,6 +9,7 @@ import (
 
 	"sandboxrun/runner/check"
 	"sandboxrun/runner/document"
+	"sandboxrun/runner/excerpt"
 	"sandboxrun/runner/plan"
 )
 
@@ -92,10 +93,13 @@ func (r *report) judged(one requirement, v check.Verdict) {
 // without a verification too: then nothing was measured, and nothing passes.
 func judgeCommands(p *plan.Plan, e evidence, changed bool, r *report) {
 	byCriterion := map[int]verifyOutcome{}
+	stale := judgeInputs(p, e, r)
 	green, ran := 0, 0
-	for _, v := range e.verified {
+	for i := range e.verified {
+		v := &e.verified[i]
+		v.stale = stale
 		for _, c := range v.Criteria {
-			byCriterion[c] = v
+			byCriterion[c] = *v
 		}
 		if v.run.ExitCode == nil {
 			continue
@@ -129,6 +133,8 @@ func judgeCriterion(c document.Criterion, v verifyOutcome, measured bool, baseli
 	case !measured || v.run.ExitCode == nil:
 		r.add(issue(document.CodeAcceptanceFailed, fmt.Sprintf("%q could not be measured", c.Command)).
 			withAction("see the other issues for what ended the run early"))
+	case v.passed() && v.stale:
+		j.Evidence = fmt.Sprintf("exit %d in a fresh box%s", *v.run.ExitCode, staleNote)
 	case v.passed():
 		j.Verdict, j.Evidence = string(check.Pass), fmt.Sprintf("exit %d in a fresh box%s", *v.run.ExitCode, baselineNote(v, baselines))
 	default:
@@ -175,14 +181,21 @@ func sumUp(p *plan.Plan, verified []verifyOutcome, green, ran int, changed bool,
 		}
 		return document.Tests{Details: "no command was measured"}
 	}
-	passed := green == total
+	passed, stale := green == total, verified[0].stale
 	details := []string{fmt.Sprintf("%d of %d commands as expected in a fresh box", green, total)}
 	for _, v := range verified {
 		if !v.passed() {
 			details = append(details, fmt.Sprintf("%q %s", v.Command, exitText(v.run.ExitCode)))
 		}
 	}
-	return document.Tests{Passed: &passed, Details: strings.Join(details, "; ")}
+	text := strings.Join(details, "; ")
+	if stale {
+		text += staleNote
+	}
+	if stale && passed {
+		return document.Tests{Details: text}
+	}
+	return document.Tests{Passed: &passed, Details: text}
 }
 
 // unmeasured is how grave it is that nothing was measured: an agent that was to write code and changed nothing has
@@ -206,4 +219,37 @@ func first(paths []string) string {
 		return ""
 	}
 	return paths[0]
+}
+
+// staleNote ends the evidence of commands that ran over a set-up which the change has outdated.
+const staleNote = ", over set-up of the base commit, while the change touches what set-up reads"
+
+// judgeInputs reports changed inputs of set-up, and says whether what was
+// measured over the set-up of the base tells nothing of a pass.
+func judgeInputs(p *plan.Plan, e evidence, r *report) (stale bool) {
+	if len(e.inputs) == 0 || len(e.verified) == 0 {
+		return false
+	}
+	text := "the change touches what set-up reads: " + shortList(e.inputs)
+	if p.VerifySetup == plan.SetupOnCaptured {
+		hosts := "no host"
+		if len(p.Box.VerifyAllow) > 0 {
+			hosts = excerpt.Clip(strings.Join(p.Box.VerifyAllow, ", "), 500)
+		}
+		r.add(issue(document.CodeSetupInput, text+"; set-up of the verification ran on the change, with "+hosts+" open").withPath(e.inputs[0]).
+			withSeverity(document.SeverityNote).withAction("read these files: their code ran before the commands that judge the change"))
+		return false
+	}
+	r.add(issue(document.CodeSetupInput, text+"; the verification ran over set-up of the base commit").withPath(e.inputs[0]))
+	return true
+}
+
+// shortList names the first few of many paths.
+func shortList(paths []string) string {
+	const most = 5
+	text := excerpt.Clip(excerpt.Printable(strings.Join(paths[:min(len(paths), most)], ", ")), 1000)
+	if n := len(paths) - most; n > 0 {
+		text += fmt.Sprintf(" and %d more", n)
+	}
+	return text
 }

@@ -3,6 +3,7 @@ package runner
 import (
 	"encoding/json"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -133,6 +134,53 @@ func TestExit127NamesTheProgramAndTheImage(t *testing.T) {
 	} {
 		if got := missingProgram(document.CommandRun{Command: tt.command, StderrExcerpt: tt.stderr, ExitCode: tt.code}, "python:3"); got != tt.want {
 			t.Errorf("%s: %q, want %q", tt.name, got, tt.want)
+		}
+	}
+}
+
+// What ran over a set-up that the change has outdated can be red, but not green.
+func TestGreenCommandsOverAnOutdatedSetupAreUnverifiable(t *testing.T) {
+	t.Parallel()
+	code := func(n int) document.CommandRun { return document.CommandRun{ExitCode: &n} }
+	p := &plan.Plan{Criteria: []document.Criterion{{Command: "green"}, {Command: "red"}},
+		Verify: []plan.VerifyCommand{{Command: "green", Criteria: []int{0}}, {Command: "red", Criteria: []int{1}}, {Command: "suggested"}}}
+	verified := []verifyOutcome{{VerifyCommand: p.Verify[0], run: code(0)}, {VerifyCommand: p.Verify[1], run: code(0)}, {VerifyCommand: p.Verify[2], run: code(0)}}
+	paths := []string{"package.json", "go.mod", "a", "b", "c", "d", "e"}
+	for name, tc := range map[string]struct {
+		tree     plan.SetupTree
+		inputs   []string
+		red      bool
+		verdicts []string
+		passed   any
+		status   document.Status
+	}{
+		"nothing touched":           {plan.SetupOnBase, nil, false, []string{"pass", "pass"}, true, document.StatusSuccess},
+		"touched":                   {plan.SetupOnBase, paths, false, []string{"unverifiable", "unverifiable"}, nil, document.StatusPartial},
+		"touched and red":           {plan.SetupOnBase, paths, true, []string{"unverifiable", "fail"}, false, document.StatusPartial},
+		"set up anew":               {plan.SetupOnCaptured, paths, false, []string{"pass", "pass"}, true, document.StatusSuccess},
+		"a plan of another version": {"", paths, false, []string{"unverifiable", "unverifiable"}, nil, document.StatusPartial},
+	} {
+		p.VerifySetup = tc.tree
+		e := evidence{verified: slices.Clone(verified), inputs: tc.inputs}
+		if tc.red {
+			e.verified[1].run = code(1)
+		}
+		r := newReport(nil, 0)
+		judgeCommands(p, e, true, &r)
+		var verdicts []string
+		for _, j := range r.acceptance {
+			verdicts = append(verdicts, j.Verdict)
+		}
+		var passed any
+		if r.tests.Passed != nil {
+			passed = *r.tests.Passed
+		}
+		if !slices.Equal(verdicts, tc.verdicts) || passed != tc.passed || r.status(true) != tc.status {
+			t.Errorf("%s: %v, tests %v, status %s, issues %+v", name, verdicts, passed, r.status(true), r.sorted())
+		}
+		at := slices.IndexFunc(r.sorted(), func(i document.Issue) bool { return i.Code == document.CodeSetupInput })
+		if (at >= 0) != (tc.inputs != nil) || at >= 0 && (!strings.Contains(r.sorted()[at].Description, "and 2 more") || r.sorted()[at].Path != "package.json") {
+			t.Errorf("%s: issues %+v", name, r.sorted())
 		}
 	}
 }

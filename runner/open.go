@@ -69,19 +69,6 @@ func closeBox(ctx context.Context, x *run) error {
 	return nil
 }
 
-// discard removes a box and its tree; either may be nil.
-func (x *run) discard(ctx context.Context, b *box.Box, ws *workspace.Workspace) error {
-	if b != nil {
-		if err := b.Discard(ctx); err != nil {
-			return err
-		}
-	}
-	if ws == nil || x.boxes.Left() {
-		return nil
-	}
-	return x.trees.Close(ws)
-}
-
 // modelRoutes are the provider's calls that the working box may make: those of
 // the one wire the agent was planned with.
 func (r *Runner) modelRoutes(p *plan.Plan, key egress.KeyFunc) ([]egress.Route, error) {

@@ -20,16 +20,16 @@ var stepSetup = step.Define("setup")
 func prepare(ctx context.Context, x *run) error {
 	step.Before(stepSetup)
 	defer step.After(stepSetup)
-	return x.setup(ctx, x.boxes.Working, "prepare")
+	return x.setup(ctx, x.boxes.Working, "prepare", x.plan.Box.SetupAllow)
 }
 
-// setup runs the task's setup commands in a box with the allow-list open, and
+// setup runs the task's setup commands in a box with an allow-list open, and
 // closes it before anything else may run there.
-func (x *run) setup(ctx context.Context, b *box.Box, phase string) (err error) {
+func (x *run) setup(ctx context.Context, b *box.Box, phase string, allow []string) (err error) {
 	if len(x.plan.Setup) == 0 {
 		return nil
 	}
-	if err := b.Gate.SetAllow(x.plan.Box.SetupAllow); err != nil {
+	if err := b.Gate.SetAllow(allow); err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, b.Gate.SetAllow(nil)) }()

@@ -3,8 +3,13 @@ package runner
 import (
 	"context"
 	"errors"
+	"fmt"
 
 	"sandboxrun/gitdiff/workspace"
+	"sandboxrun/runner/box"
+	"sandboxrun/runner/check"
+	"sandboxrun/runner/measure"
+	"sandboxrun/runner/plan"
 	"sandboxrun/sandbox"
 )
 
@@ -17,47 +22,91 @@ func skipVerify(x *run) bool {
 // commit too when the task wants a baseline. Where the engine cannot mount the
 // overlay of the first box, the trees are made again as plain files.
 func verify(ctx context.Context, x *run) error {
-	v := &verification{x: x}
-	err := v.run(ctx)
-	if errors.Is(err, sandbox.ErrOverlayUnsupported) && x.trees.Layout == workspace.LayoutOverlay && !v.began && !x.boxes.Left() {
+	b := &measure.Bench{Trees: &x.trees, Boxes: &x.boxes, Under: x.under(), Command: x.command}
+	if len(x.plan.Setup) > 0 {
+		b.SetUp = func(ctx context.Context, bx *box.Box, allow []string) error { return x.setup(ctx, bx, "verify", allow) }
+	}
+	err := x.verifyOn(ctx, b)
+	if errors.Is(err, sandbox.ErrOverlayUnsupported) && x.trees.Layout == workspace.LayoutOverlay && !b.Began && !x.boxes.Left() {
 		x.record.Log.Remark("this engine cannot mount an overlay; using a plain copy of the tree: %v", err)
 		x.trees.Layout = workspace.LayoutCopy
-		err = v.run(ctx)
+		err = x.verifyOn(ctx, b)
 	}
 	return err
 }
 
-// verification is the phase verify of a run.
-type verification struct {
-	x     *run
-	began bool // a command was run
-}
-
-// run sets up, then measures. Set-up runs on the base tree, before anything of
-// the change is there: it has a network, and code of the change must have none.
-func (v *verification) run(ctx context.Context) (err error) {
-	x := v.x
-	left, err := x.setUp(ctx, "setup", x.base.Tree)
-	defer func() { err = errors.Join(err, left.remove(x)) }()
-	if err != nil {
-		return err
-	}
-	if x.plan.Baseline {
-		if x.evidence.baselines, err = v.measure(ctx, "baseline", x.base.Tree, left); err != nil {
+// verifyOn sets up, then measures. Set-up runs on the base tree, before anything
+// of the change is there: it has a network, and code of the change must have
+// none but the one that the task opens for it.
+func (x *run) verifyOn(ctx context.Context, b *measure.Bench) (err error) {
+	var base, own measure.Setup
+	defer func() { err = errors.Join(err, b.Remove(own), b.Remove(base)) }()
+	anew := x.plan.VerifySetup == plan.SetupOnCaptured
+	if !anew || x.plan.Baseline {
+		if base, err = b.Prepare(ctx, "setup", x.base.Tree, x.plan.Box.SetupAllow); err != nil {
 			return err
 		}
 	}
-	x.evidence.verified, err = v.measure(ctx, "verify", x.change.snapshot.Tree, left)
+	if x.plan.Baseline {
+		if x.evidence.baselines, err = x.measure(ctx, b, "baseline", x.base.Tree, base); err != nil {
+			return err
+		}
+	}
+	tree, setup := x.change.snapshot.Tree, base
+	if anew {
+		if own, err = b.Prepare(ctx, "verify.setup", tree, x.plan.Box.VerifyAllow); err != nil {
+			return err
+		}
+		setup = own
+	}
+	if x.evidence.inputs, err = x.touchedInputs(ctx, base.Tree); err != nil {
+		return err
+	}
+	x.evidence.verified, err = x.measure(ctx, b, "verify", tree, setup)
 	return err
 }
 
 // measure runs each verification command on a tree in a box of its own.
-func (v *verification) measure(ctx context.Context, role, tree string, setup setupLeft) ([]verifyOutcome, error) {
-	m := &measurement{x: v.x, role: role, shared: shared{tree: tree, setup: setup}}
-	for _, c := range v.x.plan.Verify {
-		m.out = append(m.out, verifyOutcome{VerifyCommand: c})
+func (x *run) measure(ctx context.Context, b *measure.Bench, role, tree string, setup measure.Setup) (out []verifyOutcome, err error) {
+	var commands []string
+	for _, c := range x.plan.Verify {
+		out, commands = append(out, verifyOutcome{VerifyCommand: c}), append(commands, c.Command)
 	}
-	err := m.run(ctx)
-	v.began = v.began || m.began
-	return m.out, err
+	ran, err := b.Run(ctx, role, tree, setup, commands)
+	for i := range ran {
+		out[i].run = ran[i]
+	}
+	return out, err
+}
+
+// maxCompared bounds how many changed inputs are compared with what set-up made
+// of them; further ones count as touched.
+const maxCompared = 100
+
+// touchedInputs lists the files that set-up reads and the change touches. A file
+// that set-up on the base makes exactly as the change has it is none: installers
+// write lock files, and in the working box the capture takes those along. setup
+// is what that set-up left, nil where it did not run.
+func (x *run) touchedInputs(ctx context.Context, setup *workspace.Workspace) ([]string, error) {
+	if len(x.plan.Setup) == 0 {
+		return nil, nil
+	}
+	touched, err := check.NewInputs(x.plan.SetupInputs).Touched(ctx, x.change.diff.Changes)
+	if err != nil {
+		return nil, fmt.Errorf("compare with inputs of set-up: %w", err)
+	}
+	var list []string
+	for i, c := range touched {
+		if setup != nil && i < maxCompared && c.NewID != "" && c.OldName == "" {
+			same, err := setup.Holds(ctx, c.Name, c.NewID)
+			if err != nil {
+				return nil, fmt.Errorf("compare with inputs of set-up: %w", err)
+			}
+			if same {
+				continue
+			}
+		}
+		list = append(list, c.Path)
+	}
+	return list, nil
 }

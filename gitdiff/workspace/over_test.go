@@ -140,3 +140,49 @@ func TestCopyingWhatABoxLeftEndsAtItsBounds(t *testing.T) {
 		t.Errorf("after the end of the context: %v", err)
 	}
 }
+
+func TestAWorkspaceSaysWhichContentItsBoxMade(t *testing.T) {
+	t.Parallel()
+	r := gitdifftest.Sample(t)
+	r.Commit("base")
+	repo := workbench.Open(t, r)
+	w := mustWorkspace(t, workbench.Objects(t, repo), LayoutOverlay, workbench.Resolve(t, repo, "HEAD"), "")
+	id := r.Blob("locked\n")
+	outside := filepath.Join(t.TempDir(), "outside")
+	gitdifftest.Must(t, errors.Join(os.WriteFile(outside, []byte("locked\n"), 0o600), os.MkdirAll(filepath.Join(w.root, "sub"), 0o755),
+		os.WriteFile(filepath.Join(w.root, "sub", "lock"), []byte("locked\n"), 0o600), os.WriteFile(filepath.Join(w.root, "other"), []byte("other\n"), 0o600),
+		os.Symlink(outside, filepath.Join(w.root, "link")), os.Symlink(filepath.Dir(outside), filepath.Join(w.root, "dir")), unix.Mkfifo(filepath.Join(w.root, "fifo"), 0o600)))
+	for path, want := range map[string]bool{"sub/lock": true, "other": false, "link": false, "dir/outside": false, "fifo": false, "sub": false, "none": false, "../upper/sub/lock": false} {
+		if got, err := w.Holds(t.Context(), path, id); got != want || err != nil {
+			t.Errorf("%s: %t, %v", path, got, err)
+		}
+	}
+}
+
+func TestOnlyARegularFileIsTakenOutOfATree(t *testing.T) {
+	t.Parallel()
+	r := gitdifftest.Sample(t)
+	r.Commit("base")
+	repo := workbench.Open(t, r)
+	w := mustWorkspace(t, workbench.Objects(t, repo), LayoutCopy, workbench.Resolve(t, repo, "HEAD"), "")
+	gitdifftest.Must(t, errors.Join(os.Symlink("/etc/passwd", filepath.Join(w.root, "passwd")), os.Mkdir(filepath.Join(w.root, "dir"), 0o755),
+		os.WriteFile(filepath.Join(w.root, "file"), []byte("taken"), 0o600)))
+	for _, name := range []string{"passwd", "dir", "../tree/file", ".."} {
+		if path, err := w.TakeFile(name); err == nil {
+			t.Errorf("%s was taken to %q", name, path)
+		}
+	}
+	if path, err := w.TakeFile("none"); path != "" || err != nil {
+		t.Errorf("a missing file: %q, %v", path, err)
+	}
+	path, err := w.TakeFile("file")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if text, err := os.ReadFile(path); err != nil || string(text) != "taken" {
+		t.Errorf("%q, %v", text, err)
+	}
+	if _, err := os.Lstat(filepath.Join(w.root, "file")); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("it is still in the tree: %v", err)
+	}
+}

@@ -7,10 +7,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 
 	"github.com/go-git/go-git/v5/plumbing"
+	"golang.org/x/sys/unix"
 
 	"sandboxrun/gitdiff"
 	"sandboxrun/gitdiff/capture"
@@ -232,6 +234,33 @@ func (w *Workspace) TakeFile(name string) (path string, err error) {
 		return "", fmt.Errorf("take %q from a workspace: %w", name, err)
 	}
 	return to, nil
+}
+
+// maxHeld bounds the files that Holds reads, in bytes.
+const maxHeld = 64 << 20
+
+// Holds says whether the box made a regular file at a path, relative to the root, whose content is the blob with this id. The box must be
+// gone. A path that leads out of the tree, or a larger file than any manifest, is not held.
+func (w *Workspace) Holds(ctx context.Context, path, id string) (bool, error) {
+	root, err := os.OpenRoot(w.root)
+	if err != nil {
+		return false, fmt.Errorf("compare a file of a workspace: %w", err)
+	}
+	defer func() { _ = root.Close() }() // nothing was written
+	f, err := root.OpenFile(path, os.O_RDONLY|unix.O_NONBLOCK|unix.O_NOFOLLOW, 0)
+	if err != nil {
+		return false, nil // whatever is there, it is not that file
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil || !info.Mode().IsRegular() || info.Size() > maxHeld || ctx.Err() != nil {
+		return false, context.Cause(ctx)
+	}
+	hash := plumbing.NewHasher(plumbing.BlobObject, info.Size())
+	if _, err := io.Copy(hash, io.LimitReader(f, info.Size())); err != nil {
+		return false, nil // likewise
+	}
+	return hash.Sum().String() == id, nil
 }
 
 // Close removes everything of the workspace and releases its base. The box must be gone. It may be called again, also

@@ -133,6 +133,16 @@ func TestRefusedNamesAreListedWithTheirPrivateAddresses(t *testing.T) {
 		t.Fatal(err)
 	}
 	bs := &Boxes{Config: Config{Log: record.NewLog(j, nil)}}
+	for _, name := range []string{"b.example:443", "a.example:443", "b.example:443", ""} {
+		bs.record("verify.setup", egress.Record{Kind: egress.KindConnect, Name: name, Count: 1, RequestBytes: 2, ResponseBytes: 3})
+	}
+	bs.record("agent", egress.Record{Kind: egress.KindConnect, Name: "b.example:443", Count: 1, Reason: "refused"})
+	list, more := bs.Usage.Connections()
+	want := []document.Connection{{Name: "b.example:443", Phase: "prepare", Count: 1, Failed: 1}, {Name: "a.example:443", Phase: "verify", Count: 1, RequestBytes: 2, ResponseBytes: 3},
+		{Name: "b.example:443", Phase: "verify", Count: 2, RequestBytes: 4, ResponseBytes: 6}}
+	if d := cmp.Diff(want, list); d != "" || more != 1 {
+		t.Errorf("%d more connections than\n%s", more, d)
+	}
 	if names := bs.Usage.Names(); len(names) != 0 {
 		t.Errorf("nothing was refused, and these are listed: %q", names)
 	}
@@ -140,7 +150,7 @@ func TestRefusedNamesAreListedWithTheirPrivateAddresses(t *testing.T) {
 		{Kind: egress.KindDenied, Name: "example.com:443", Reason: "not on the allow-list of this box"},
 		{Kind: egress.KindDenied, Name: "db.test:5432", Reason: "db.test resolves to a private, local or reserved address", Address: "10.0.0.5"},
 	} {
-		bs.record(r)
+		bs.record("agent", r)
 	}
 	if d := cmp.Diff([]string{"db.test:5432", "example.com:443"}, bs.Usage.Names()); d != "" {
 		t.Error(d)

@@ -16,12 +16,16 @@ import (
 // Planned is what the plan says of a run's boxes.
 func Planned(p *plan.Plan) *document.BoxResult {
 	l := p.Box.Limits
-	return &document.BoxResult{
+	r := &document.BoxResult{
 		Image: p.Box.Image,
 		Limits: document.BoxLimits{MemoryBytes: l.MemoryBytes, CPUs: l.CPUs, PIDs: l.PIDs, DiskBytes: l.DiskBytes,
 			OutputBytes: l.OutputBytes, MaxRuntimeSeconds: p.MaxRuntimeSeconds},
 		Network: document.BoxNetwork{Mode: "none", Provider: p.ProviderName(), Setup: append([]string{}, p.Box.SetupAllow...), Denied: []string{}},
 	}
+	if p.VerifySetup == plan.SetupOnCaptured {
+		r.Network.VerifyAllow = append([]string{}, p.Box.VerifyAllow...)
+	}
+	return r
 }
 
 // Result is what the result says of the boxes; layout is how trees reached them,
@@ -30,6 +34,7 @@ func (bs *Boxes) Result(p *plan.Plan, layout workspace.Layout) *document.BoxResu
 	r := Planned(p)
 	r.Engine, r.Runtime, r.Tier = strings.TrimSpace(bs.Info.Name+" "+bs.Info.Version), bs.Made.Runtime, string(bs.tier())
 	r.ImageDigest, r.Layout, r.Network.Denied = cmp.Or(bs.Made.ImageDigest, bs.Made.ImageID), string(layout), bs.Usage.Names()
+	r.Network.Connections, r.Network.ConnectionsOmitted = bs.Usage.Connections()
 	return r
 }
 
@@ -58,13 +63,14 @@ func (bs *Boxes) keepsTier(made sandbox.Sandbox) error {
 	return nil
 }
 
-// record writes one answer or refusal of a gate to the journal.
-func (bs *Boxes) record(r egress.Record) {
+// record writes one answer or refusal of the gate of a box to the journal.
+func (bs *Boxes) record(role string, r egress.Record) {
 	switch r.Kind {
 	case egress.KindDenied:
 		bs.Usage.deny(r.Name, r.Address)
 		bs.Log.Emit("", journal.EgressDenied{Name: r.Name, Reason: r.Reason, Method: r.Method, Count: r.Count, Address: r.Address})
 	case egress.KindConnect:
+		bs.Usage.connect(role, r)
 		bs.Log.Emit("", journal.ProxyUsage{Source: journal.UsageOfProxy, Name: r.Name, Reason: r.Reason,
 			RequestBytes: r.RequestBytes, ResponseBytes: r.ResponseBytes, DurationMS: r.Duration.Milliseconds()})
 	default:

@@ -1,17 +1,22 @@
 package box
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"sync"
 
 	"sandboxrun/runner/document"
 	"sandboxrun/sandbox/egress"
 )
 
-// maxDenied bounds the refused names of a result.
-const maxDenied = 50
+// Bounds of the names that a result lists: those refused, and those connected to.
+const (
+	maxDenied      = 50
+	maxConnections = 200
+)
 
 // Usage counts what the gates of a run's boxes let through and refused. They
 // report from goroutines of their own.
@@ -19,6 +24,52 @@ type Usage struct {
 	mu     sync.Mutex
 	total  document.AgentUsage
 	denied map[string]string // refused names, with the private address behind a name that is allowed
+	// connections has one entry for each target and phase; more counts connections to targets beyond the bound.
+	connections map[[2]string]*document.Connection
+	more        int
+}
+
+// connect counts a connection that the proxy of a box carried, or tried to. A
+// record without a name sums up connections beyond those that are recorded.
+func (u *Usage) connect(role string, r egress.Record) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	phase := "verify"
+	if role == RoleAgent {
+		phase = "prepare"
+	}
+	c := u.connections[[2]string{phase, r.Name}]
+	if c == nil {
+		if r.Name == "" || len(u.connections) >= maxConnections {
+			u.more += r.Count
+			return
+		}
+		if u.connections == nil {
+			u.connections = map[[2]string]*document.Connection{}
+		}
+		c = &document.Connection{Name: r.Name, Phase: phase}
+		u.connections[[2]string{phase, r.Name}] = c
+	}
+	c.Count += r.Count
+	if r.Reason != "" {
+		c.Failed += r.Count
+	}
+	c.RequestBytes += r.RequestBytes
+	c.ResponseBytes += r.ResponseBytes
+}
+
+// Connections lists the targets that boxes connected to, by phase and name, and
+// counts connections to further ones.
+func (u *Usage) Connections() (list []document.Connection, more int) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	for _, c := range u.connections {
+		list = append(list, *c)
+	}
+	slices.SortFunc(list, func(a, b document.Connection) int {
+		return cmp.Or(strings.Compare(a.Phase, b.Phase), strings.Compare(a.Name, b.Name))
+	})
+	return list, u.more
 }
 
 // Total sums up the requests to the model.

@@ -38,6 +38,7 @@ const (
 	CodeIssuesOmitted    = "issues_omitted"
 
 	CodeSetupFailed      = "setup_failed"
+	CodeSetupInput       = "setup_input_changed"
 	CodeEgressDenied     = "egress_denied"
 	CodeDirtyTree        = "dirty_tree"
 	CodeSessionLost      = "session_lost"
@@ -147,6 +148,8 @@ var issueKinds = []IssueKind{
 
 	{CodeSetupFailed, IssueEnv, sev(SeverityFatal), "a setup command failed",
 		"read the command's log; add the hosts it needs to box.network.allow"},
+	{CodeSetupInput, IssueEnv, sev(SeverityFlaw, SeverityNote), "the change touches a file that setup commands read; without box.network.verify_allow no green command of the verification counts",
+		"set box.network.verify_allow in the task, to an empty list where set-up needs no network, so that set-up runs on the change"},
 	{CodeEgressDenied, IssueEnv, sev(SeverityNote), "a process in a box requested a host or a model call that is not allowed",
 		"add hosts that setup commands need to box.network.allow"},
 	{CodeDirtyTree, IssueConflict, sev(SeverityNote), "the user has uncommitted changes that the run did not include",

@@ -183,6 +183,21 @@ type BoxNetwork struct {
 	Provider string   `json:"provider"` // model provider the broker served, "" for none
 	Setup    []string `json:"setup_allow"`
 	Denied   []string `json:"denied"` // names that were asked for and refused, bounded
+	// VerifyAllow are the hosts that were open to set-up of the verification; nil where that did not run on the change.
+	VerifyAllow []string `json:"verify_allow,omitzero"`
+	// Connections are the targets that setup commands connected to, bounded; ConnectionsOmitted counts connections to others.
+	Connections        []Connection `json:"connections,omitempty"`
+	ConnectionsOmitted int          `json:"connections_omitted,omitempty"`
+}
+
+// Connection sums up what passed between boxes and one target.
+type Connection struct {
+	Name          string `json:"name"`  // host:port
+	Phase         string `json:"phase"` // prepare or verify
+	Count         int    `json:"count"`
+	Failed        int    `json:"failed"` // of them, those that were not established or broke
+	RequestBytes  int64  `json:"request_bytes"`
+	ResponseBytes int64  `json:"response_bytes"`
 }
 
 // BoxCleanup is the checked postcondition of a run.

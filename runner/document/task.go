@@ -25,6 +25,7 @@ type Task struct {
 	NotesForHuman      string       `json:"notes_for_human,omitempty"`
 	Agent              *AgentChoice `json:"agent,omitempty"`
 	SetupCommands      []string     `json:"setup_commands,omitempty"`
+	SetupInputs        []string     `json:"setup_inputs,omitzero"` // nil: the usual files
 	ProtectedPaths     []string     `json:"protected_paths,omitempty"`
 	Baseline           bool         `json:"baseline,omitempty"`
 	Box                *BoxRequest  `json:"box,omitempty"`
@@ -104,9 +105,11 @@ type BoxRequest struct {
 	Env         map[string]string `json:"env,omitempty"`
 }
 
-// NetworkRequest lists the hosts that setup commands may reach.
+// NetworkRequest lists the hosts that setup commands may reach: Allow while they run on the base tree. VerifyAllow has them
+// run on the captured tree for the verification, where they may reach these hosts and no others; nil: on the base tree.
 type NetworkRequest struct {
-	Allow []string `json:"allow,omitempty"`
+	Allow       []string `json:"allow,omitempty"`
+	VerifyAllow []string `json:"verify_allow,omitzero"`
 }
 
 // Size is a number of bytes; in JSON an integer, or a string with a binary

@@ -20,9 +20,11 @@ func (t *Task) validate(p *Problems) {
 	t.validateMode(p)
 	t.validateConstraints(p)
 	t.validateCriteria(p)
-	for i, g := range t.ProtectedPaths {
-		if why := check.ValidGlob(g); why != "" {
-			p.Add(fmt.Sprintf("/protected_paths/%d", i), "%s", why)
+	for field, globs := range map[string][]string{"protected_paths": t.ProtectedPaths, "setup_inputs": t.SetupInputs} {
+		for i, g := range globs {
+			if why := check.ValidGlob(g); why != "" {
+				p.Add(fmt.Sprintf("/%s/%d", field, i), "%s", why)
+			}
 		}
 	}
 	if t.Agent != nil {

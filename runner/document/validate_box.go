@@ -42,9 +42,11 @@ func (b *BoxRequest) Validate(at string, p *Problems) {
 		p.Add(at+"/disk", "must be at least %s", minDisk)
 	}
 	if b.Network != nil {
-		for i, host := range b.Network.Allow {
-			if _, err := egress.ParseAllow(host); err != nil {
-				p.Add(fmt.Sprintf("%s/network/allow/%d", at, i), "%s", err)
+		for field, hosts := range map[string][]string{"allow": b.Network.Allow, "verify_allow": b.Network.VerifyAllow} {
+			for i, host := range hosts {
+				if _, err := egress.ParseAllow(host); err != nil {
+					p.Add(fmt.Sprintf("%s/network/%s/%d", at, field, i), "%s", err)
+				}
 			}
 		}
 	}

@@ -43,6 +43,8 @@ func Compile(t *document.Task, c config.Config, o Overrides) (*Plan, error) {
 		Mode:              cmp.Or(t.ExecutionMode, document.ModeCode),
 		Box:               BoxesOf(box, c.Limits, env),
 		Setup:             list(t.SetupCommands),
+		SetupInputs:       inputsOf(t.SetupInputs, t.SetupCommands),
+		VerifySetup:       SetupOnBase,
 		Work:              []string{},
 		Baseline:          t.Baseline,
 		Criteria:          append([]document.Criterion{}, t.AcceptanceCriteria...),
@@ -52,6 +54,9 @@ func Compile(t *document.Task, c config.Config, o Overrides) (*Plan, error) {
 		MaxRuntimeSeconds: cmp.Or(t.MaxRuntimeSeconds, defaultMaxRuntimeSeconds),
 		Objective:         t.Objective,
 		NotesForHuman:     t.NotesForHuman,
+	}
+	if t.Box != nil && t.Box.Network != nil && t.Box.Network.VerifyAllow != nil {
+		plan.VerifySetup, plan.Box.VerifyAllow = SetupOnCaptured, unique(t.Box.Network.VerifyAllow)
 	}
 	plan.planCommands(t.SuggestedCommands)
 	if err := plan.planSession(t, o); err != nil {
@@ -71,7 +76,7 @@ func BoxesOf(b config.Box, l config.Limits, env map[string]string) Boxes {
 	limits.PIDs = cmp.Or(b.PIDs, limits.PIDs)
 	limits.DiskBytes = cmp.Or(int64(b.Disk), limits.DiskBytes)
 	l.Apply(&limits)
-	return Boxes{Image: b.Image, Runtime: b.Runtime, RequireTier: b.RequireTier, Limits: limits, Env: env, SetupAllow: unique(b.Network.Allow)}
+	return Boxes{Image: b.Image, Runtime: b.Runtime, RequireTier: b.RequireTier, Limits: limits, Env: env, SetupAllow: unique(b.Network.Allow), VerifyAllow: []string{}}
 }
 
 // planCommands decides where the suggested commands run, and what is verified. In

@@ -23,9 +23,11 @@ type Plan struct {
 	Mode         document.Mode         `json:"execution_mode"`
 	Agent        *Agent                `json:"agent,omitempty"` // nil in command mode
 	Box          Boxes                 `json:"box"`
-	Setup        []string              `json:"setup"`  // on the base tree: in the working box, and in one for the verification; allow-list open
-	Work         []string              `json:"work"`   // after the agent, in its box; what they change counts
-	Verify       []VerifyCommand       `json:"verify"` // each in a fresh box on the captured tree
+	Setup        []string              `json:"setup"`        // on the base tree: in the working box, and in one for the verification; allow-list open
+	SetupInputs  []string              `json:"setup_inputs"` // globs of whole paths that setup commands read
+	VerifySetup  SetupTree             `json:"verify_setup"` // where set-up of the verification runs
+	Work         []string              `json:"work"`         // after the agent, in its box; what they change counts
+	Verify       []VerifyCommand       `json:"verify"`       // each in a fresh box on the captured tree
 	Baseline     bool                  `json:"baseline"`
 	Criteria     []document.Criterion  `json:"criteria"`
 	Constraints  []document.Constraint `json:"constraints"`
@@ -73,8 +75,18 @@ type Boxes struct {
 	RequireTier sandbox.Tier      `json:"require_tier,omitempty"`
 	Limits      sandbox.Limits    `json:"limits"`
 	Env         map[string]string `json:"env"`
-	SetupAllow  []string          `json:"setup_allow"` // hosts open to setup commands only
+	SetupAllow  []string          `json:"setup_allow"`  // hosts open to setup commands only
+	VerifyAllow []string          `json:"verify_allow"` // instead of them, to those on the captured tree
 }
+
+// SetupTree is the tree that setup commands of the verification run on. "" in plans of older versions means the captured one.
+type SetupTree string
+
+// Trees of set-up.
+const (
+	SetupOnBase     SetupTree = "base"
+	SetupOnCaptured SetupTree = "captured"
+)
 
 // VerifyCommand is one measured command. Criteria are the indices of the
 // criteria it decides; empty for a command that was only suggested.

@@ -184,16 +184,18 @@ func TestRefusalFloodsAreSummedUp(t *testing.T) {
 		r.add(Record{Kind: KindConnect, Name: "x"})
 	}
 	r.flush()
-	total := 0
+	total, connected := 0, 0
 	for _, rec := range told {
 		if rec.Kind == KindDenied {
 			total += rec.Count
+		} else {
+			connected += rec.Count
 		}
 		if len(rec.Name) > maxText+3 || strings.ContainsAny(rec.Name, "\r\n\x1b") {
 			t.Fatalf("name %q", rec.Name)
 		}
 	}
-	if total != 6*recordsPerRun || len(told) > 2*recordsPerRun+2 {
-		t.Errorf("%d refusals in %d records", total, len(told))
+	if total != 6*recordsPerRun || connected != 3*recordsPerRun || len(told) > 2*recordsPerRun+3 {
+		t.Errorf("%d refusals and %d connections in %d records", total, connected, len(told))
 	}
 }

@@ -21,7 +21,7 @@ type Record struct {
 	Name          string        // the target: host:port, a looked-up name, or provider and path
 	Reason        string        // why it was refused or failed; empty on success
 	Address       string        // private address an allowed name resolves to; empty unless that is the reason
-	Count         int           // how many actions it sums up; over 1 only in the closing summary
+	Count         int           // how many actions it sums up; over 1 only in closing summaries
 	Provider      string        // broker only
 	Method        string        // empty for tunnels and names
 	Path          string        // broker only
@@ -57,6 +57,7 @@ type recorder struct {
 	denied  map[refusal]*Record // Count is the number not recorded yet
 	lost    int                 // refusals beyond the bound
 	connect int                 // connect records passed on
+	unsaid  int                 // connections beyond the bound
 }
 
 type refusal struct{ name, reason, method string }
@@ -91,6 +92,7 @@ func (r *recorder) add(rec Record) {
 		r.denied[key] = &kept
 	case KindConnect:
 		if r.connect >= recordsPerRun {
+			r.unsaid++
 			return
 		}
 		r.connect++
@@ -111,6 +113,10 @@ func (r *recorder) flush() {
 	if r.lost > 0 {
 		r.sink(Record{Kind: KindDenied, Time: time.Now(), Count: r.lost, Reason: "further refusals"})
 		r.lost = 0
+	}
+	if r.unsaid > 0 {
+		r.sink(Record{Kind: KindConnect, Time: time.Now(), Count: r.unsaid, Reason: "further connections"})
+		r.unsaid = 0
 	}
 }
 

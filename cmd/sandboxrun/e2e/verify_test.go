@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"maps"
 	"strings"
 	"testing"
 
@@ -85,6 +86,59 @@ func TestSetupOfTheVerificationRunsOnTheBase(t *testing.T) {
 			}
 			if n := len(res.CommandsRun); n != 1+1+1+3+3 {
 				t.Errorf("%d commands ran: set-up is for the baseline and the verification together", n)
+			}
+		})
+	}
+}
+
+// A change of what set-up reads is told, and nothing is green for it, unless the task opens set-up of the change.
+func TestAChangeOfWhatSetupReads(t *testing.T) { //nolint:tparallel // they count requests to one listener
+	t.Parallel()
+	port, hits := canary(t)
+	fetch := "curl -s -f -m 5 --noproxy '' -x $HTTP_PROXY http://localhost:" + port + "/"
+	rig := newRig(t)
+	rig.config["box"] = map[string]any{"network": map[string]any{"allow_private": true}}
+	files := map[string]string{"setup.sh": "mkdir -p ignored; echo base > ignored/made\n", "lock": "old\n", ".gitignore": "ignored/\n"}
+	for _, tc := range []struct {
+		name, work string
+		allow      []string // verify_allow; nil: missing
+		extra      map[string]any
+		verdicts   string // of a criterion that is green in any case, and of one that needs the change's own set-up
+		hits       int
+		told       bool
+	}{
+		{name: "touched", work: "echo 'mkdir -p ignored; echo change > ignored/made; " + fetch + "' > setup.sh", verdicts: "unverifiable fail", told: true},
+		{name: "opened", work: "echo 'mkdir -p ignored; echo change > ignored/made; " + fetch + "; true' > setup.sh", allow: []string{"localhost:" + port}, verdicts: "pass pass", hits: 1, told: true},
+		{name: "opened to nothing", work: "echo 'mkdir -p ignored; echo change > ignored/made; " + fetch + "; true' > setup.sh", allow: []string{}, verdicts: "pass pass", told: true},
+		{name: "not named", work: "echo x > setup.cfg.txt", verdicts: "pass fail"},
+		{name: "not named by the task", work: "echo 'exit 9' > setup.sh", extra: map[string]any{"setup_inputs": []string{"other"}}, verdicts: "pass fail"},
+		{name: "made by set-up itself", work: "cp .git/lock lock", extra: map[string]any{"setup_inputs": []string{"lock"}, "setup_commands": []string{"echo made > lock; echo made > .git/lock"}}, verdicts: "pass fail"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			repo := newRepo(t, files)
+			before := hits()
+			task := repo.task(tc.work)
+			task["setup_commands"] = []string{"sh ./setup.sh"}
+			maps.Copy(task, tc.extra)
+			network := map[string]any{"allow": []string{"localhost:" + port}}
+			if tc.allow != nil {
+				network["verify_allow"] = tc.allow
+			}
+			task["box"] = map[string]any{"network": network}
+			task["acceptance_criteria"] = []any{map[string]any{"command": "true"}, map[string]any{"command": "grep -qx change ignored/made"}}
+			res, o := rig.execute(task)
+			verdicts := res.Acceptance[0].Verdict + " " + res.Acceptance[1].Verdict
+			if verdicts != tc.verdicts || hits()-before != tc.hits || hasCode(res, "setup_input_changed") != tc.told {
+				t.Errorf("exit %d, verdicts %s, %d hits, issues %+v\n%+v", o.exit, verdicts, hits()-before, res.Issues, res.CommandsRun)
+			}
+			listed := 0
+			for _, c := range res.Box.Network.Connections {
+				if c.Name == "localhost:"+port && c.Phase == "verify" {
+					listed += c.Count
+				}
+			}
+			if listed != tc.hits || (res.Box.Network.VerifyAllow != nil) != (tc.allow != nil) {
+				t.Errorf("network %+v", res.Box.Network)
 			}
 		})
 	}
