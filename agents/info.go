@@ -22,10 +22,16 @@ type Info struct {
 	// Wires are the model APIs it can speak, likewise.
 	Providers []string
 	Wires     []wire.Wire
-	Secrets   []string // environment variables a key usually lives in on the host
-	MCPPath   string   // where the CLI reads MCP servers, below HOME
-	MCPKey    string   // and below which key of that file
-	Setup     string   // one sentence: how a person gets it ready on the host
+	// Models are those that the program asks for where the user names none, Helpers those that it asks besides, for
+	// titles and summaries; a * stands for any text. Without Models an unnamed model may be any. Aliases are names that
+	// the program itself translates to one of the models behind them.
+	Models  []string
+	Helpers []string
+	Aliases map[string][]string
+	Secrets []string // environment variables a key usually lives in on the host
+	MCPPath string   // where the CLI reads MCP servers, below HOME
+	MCPKey  string   // and below which key of that file
+	Setup   string   // one sentence: how a person gets it ready on the host
 	// Protocol says how it is driven, Remark what a reader of its row in the table
 	// of agents has to know of its model APIs, Limits what it cannot do or cannot
 	// be kept from: sentences for people, Remark and Limits may be empty.

@@ -84,5 +84,5 @@ func (r *Runner) modelRoutes(p *plan.Plan, key egress.KeyFunc) ([]egress.Route, 
 	if err != nil {
 		return nil, err
 	}
-	return []egress.Route{route}, nil
+	return []egress.Route{egress.Under(egress.Policy{Models: p.Agent.Models, Grants: p.Agent.Grants}, route)}, nil
 }

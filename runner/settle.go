@@ -28,6 +28,9 @@ func settle(x *run) *document.Result {
 	if names := x.boxes.Usage.Names(); len(names) > 0 {
 		x.report.add(deniedIssue(names, x.boxes.Usage.Private()))
 	}
+	if reasons := x.boxes.Usage.Refused(); len(reasons) > 0 {
+		x.report.add(issue(document.CodeModelRequestRefused, "model requests that the broker refused: "+excerpt.Clip(strings.Join(reasons, "; "), 2000)))
+	}
 	end := x.sessionTree()
 	x.removeTrees()
 	x.endSession(end)

@@ -51,6 +51,7 @@ mv ` + copilotCache + ` "$OUT` + copilotCache + `"
 mkdir -p "$OUT/etc/github-copilot"
 echo '{"allowManagedHooksOnly":true}' >"$OUT/etc/github-copilot/managed-settings.json"`},
 		Providers:   []string{"github", "openai", "anthropic"},
+		Models:      []string{copilotModel, copilotClaudeModel},
 		Wires:       []wire.Wire{wire.OpenAIChat, wire.OpenAIResponses, wire.AnthropicMessages},
 		Secrets:     []string{"COPILOT_GITHUB_TOKEN", "GH_TOKEN", "GITHUB_TOKEN"},
 		MCPPath:     ".copilot/mcp-config.json",

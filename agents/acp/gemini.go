@@ -47,6 +47,8 @@ ln -s "$program" "$OUT/usr/local/bin/gemini"
 mv "$PREFIX" "$OUT$PREFIX"
 echo '` + string(geminiConfig()) + `' >"$OUT` + geminiSystem + `"`},
 		Providers: []string{"google"},
+		Models:    []string{geminiModel},
+		Helpers:   []string{"gemini-*-flash", "gemini-*-flash-lite"},
 		Wires:     []wire.Wire{wire.GoogleGenerate},
 		Secrets:   []string{"GEMINI_API_KEY", "GOOGLE_API_KEY"},
 		MCPPath:   geminiSettings,

@@ -65,6 +65,7 @@ ln -s "$PWD/cli.js" "$OUT/usr/local/bin/qwen"
 cd /
 mv "$PREFIX" "$OUT$PREFIX"`},
 		Providers: []string{"openai"},
+		Models:    []string{qwenModel},
 		Wires:     []wire.Wire{wire.OpenAIChat},
 		Secrets:   []string{"OPENAI_API_KEY"},
 		MCPPath:   ".qwen/settings.json",

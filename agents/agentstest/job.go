@@ -7,6 +7,8 @@ import (
 	"context"
 	"errors"
 	"net"
+	"net/http"
+	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -17,6 +19,8 @@ import (
 	"sandboxrun/agents"
 	"sandboxrun/agents/scripted/kit"
 	"sandboxrun/agents/scripted/modelserver"
+	"sandboxrun/internal/wire"
+	"sandboxrun/sandbox/egress"
 )
 
 // Placeholder is what the box gets instead of a key.
@@ -76,8 +80,28 @@ func NewJob(t *testing.T, agent string, files map[string]string, steps ...models
 // Run takes the turn in a box of its own.
 func (j *Job) Run(ctx context.Context) (agents.Outcome, error) {
 	j.T.Helper()
+	j.Server.Watch(j.judge())
 	j.Box = OpenBox(j.T, j.Workspace, j.Home)
 	return j.Agent.Run(ctx, j.Box, j.Turn, j.Host)
+}
+
+// judge returns a watch of the model server that fails the test for a request that the broker of a run would refuse:
+// these boxes reach the server without one.
+func (j *Job) judge() func(*http.Request, []byte) {
+	base, err := url.Parse(j.Server.URL())
+	if err != nil {
+		j.T.Fatal(err)
+	}
+	route, err := egress.NewRoute("test", base, egress.StaticKey(Placeholder), wire.All()...)
+	if err != nil {
+		j.T.Fatal(err)
+	}
+	route = egress.Under(egress.Policy{Models: j.Agent.Info().ModelsAsked(j.Turn.Model)}, route)
+	return func(r *http.Request, body []byte) {
+		if err := egress.Inspect(route, r, r.URL.RequestURI(), body); err != nil {
+			j.T.Errorf("the broker would refuse %s %s: %v", r.Method, r.URL.Path, err)
+		}
+	}
 }
 
 // MustRun takes the turn and fails the test on an error.

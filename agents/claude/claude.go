@@ -48,6 +48,12 @@ func (agent) Info() agents.Info {
 		Install:   agents.Install{Packages: []string{routerPackage}, Script: installScript},
 		Providers: []string{"anthropic"},
 		// The second one goes through the router.
+		Models:  []string{"claude-opus-5-5*", "claude-sonnet-5-5*", routerModel},
+		Helpers: []string{"claude-haiku-*"},
+		Aliases: map[string][]string{
+			"opus": {"claude-opus-*"}, "sonnet": {"claude-sonnet-*"}, "haiku": {"claude-haiku-*"}, "opusplan": {"claude-opus-*", "claude-sonnet-*"},
+			"default": {"claude-opus-5-5*", "claude-sonnet-5-5*"},
+		},
 		Wires:       []wire.Wire{wire.AnthropicMessages, wire.OpenAIChat},
 		Secrets:     []string{"ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "CLAUDE_CODE_OAUTH_TOKEN"},
 		MCPPath:     ".claude.json",

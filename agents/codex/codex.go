@@ -59,6 +59,7 @@ mv "$PREFIX"/lib/node_modules/@openai/codex/node_modules/@openai/codex-linux-*/v
 rm -rf "$OUT$PREFIX/codex-resources/voice"
 ln -s "$PREFIX/bin/codex" "$OUT/usr/local/bin/codex"`},
 		Providers: []string{"openai"},
+		Models:    []string{"gpt-6.1-sol"},
 		Wires:     []wire.Wire{wire.OpenAIResponses},
 		Secrets:   []string{"OPENAI_API_KEY", "CODEX_API_KEY"},
 		MCPPath:   configPath,

@@ -58,6 +58,7 @@ func (agent) Info() agents.Info {
 		// Droid is one native binary; the package around it is not kept.
 		Install:   agents.Install{Script: `install -D -m 0755 "$(readlink -f "$PREFIX/bin/droid")" "$OUT/usr/local/bin/droid"`},
 		Providers: []string{"factory", "anthropic", "openai"},
+		Models:    []string{"claude-sonnet-5-5", "gpt-6.1-sol"},
 		Wires:     []wire.Wire{wire.AnthropicMessages, wire.OpenAIChat, wire.OpenAIResponses},
 		Secrets:   []string{"ANTHROPIC_API_KEY", "OPENAI_API_KEY"},
 		MCPPath:   mcpPath,

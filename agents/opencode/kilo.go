@@ -28,6 +28,7 @@ var kilo = program{
 		// console and its sandbox, which are all off.
 		Install:   agents.Install{Script: `install -D -m 0755 "$PREFIX/lib/node_modules/@kilocode/cli/bin/.kilo" "$OUT/usr/local/bin/kilo"`},
 		Providers: []string{"anthropic", "openai", "google"},
+		Models:    []string{"claude-sonnet-4-6", "gpt-5.6-terra", "gemini-3-pro-image-preview"},
 		Wires:     []wire.Wire{wire.AnthropicMessages, wire.OpenAIResponses, wire.OpenAIChat, wire.GoogleGenerate},
 		Secrets:   []string{"ANTHROPIC_API_KEY", "OPENAI_API_KEY", "GOOGLE_GENERATIVE_AI_API_KEY", "GEMINI_API_KEY"},
 		MCPPath:   ".config/kilo/kilo.json",

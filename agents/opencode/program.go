@@ -43,6 +43,7 @@ var opencode = program{
 		// Opencode is one native binary; the package around it is not kept.
 		Install:   agents.Install{Script: `install -D -m 0755 "$(readlink -f "$PREFIX/bin/opencode")" "$OUT/usr/local/bin/opencode"`},
 		Providers: []string{"anthropic", "openai", "google"},
+		Models:    []string{"claude-sonnet-4-6", "gpt-5.6-terra", "gemini-3-pro-image-preview"},
 		Wires:     []wire.Wire{wire.AnthropicMessages, wire.OpenAIResponses, wire.OpenAIChat, wire.GoogleGenerate},
 		Secrets:   []string{"ANTHROPIC_API_KEY", "OPENAI_API_KEY", "GOOGLE_GENERATIVE_AI_API_KEY", "GEMINI_API_KEY"},
 		MCPPath:   ".config/opencode/opencode.json",

@@ -52,6 +52,7 @@ func (agent) Info() agents.Info {
 		Binary:    "pi",
 		Install:   agents.Install{Packages: []string{serverKit}},
 		Providers: []string{"anthropic", "openai", "google"},
+		Models:    []string{"claude-sonnet-5-5", "gpt-6.1-sol", "gemini-2.5-pro"},
 		Wires:     []wire.Wire{wire.AnthropicMessages, wire.OpenAIResponses, wire.OpenAIChat, wire.GoogleGenerate},
 		Secrets:   []string{"ANTHROPIC_API_KEY", "OPENAI_API_KEY", "GEMINI_API_KEY"},
 		MCPPath:   guardPath,

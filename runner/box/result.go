@@ -67,7 +67,11 @@ func (bs *Boxes) keepsTier(made sandbox.Sandbox) error {
 func (bs *Boxes) record(role string, r egress.Record) {
 	switch r.Kind {
 	case egress.KindDenied:
-		bs.Usage.deny(r.Name, r.Address)
+		if r.Judged {
+			bs.Usage.refuse(r.Name, r.Reason)
+		} else {
+			bs.Usage.deny(r.Name, r.Address)
+		}
 		bs.Log.Emit("", journal.EgressDenied{Name: r.Name, Reason: r.Reason, Method: r.Method, Count: r.Count, Address: r.Address})
 	case egress.KindConnect:
 		bs.Usage.connect(role, r)

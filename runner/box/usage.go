@@ -12,10 +12,11 @@ import (
 	"sandboxrun/sandbox/egress"
 )
 
-// Bounds of the names that a result lists: those refused, and those connected to.
+// Bounds of the lists of a result: names that were refused and connected to, and reasons for refused model requests.
 const (
 	maxDenied      = 50
 	maxConnections = 200
+	maxRefused     = 20
 )
 
 // Usage counts what the gates of a run's boxes let through and refused. They
@@ -27,6 +28,8 @@ type Usage struct {
 	// connections has one entry for each target and phase; more counts connections to targets beyond the bound.
 	connections map[[2]string]*document.Connection
 	more        int
+	// refused has why model requests were refused that the broker would forward otherwise.
+	refused []string
 }
 
 // connect counts a connection that the proxy of a box carried, or tried to. A
@@ -88,6 +91,24 @@ func (u *Usage) deny(name, address string) {
 	if name != "" && len(u.denied) < maxDenied {
 		u.denied[name] = address
 	}
+}
+
+// refuse counts a model request that asked for more than the run may have.
+func (u *Usage) refuse(name, reason string) {
+	u.deny(name, "")
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if len(u.refused) < maxRefused && !slices.Contains(u.refused, reason) {
+		u.refused = append(u.refused, reason)
+	}
+}
+
+// Refused lists why model requests were refused that asked for more than the run may have, in the order of the first of
+// each.
+func (u *Usage) Refused() []string {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	return slices.Clone(u.refused)
 }
 
 func (u *Usage) count(r egress.Record) {

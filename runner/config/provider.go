@@ -11,6 +11,7 @@ import (
 	"sandboxrun/internal/wire"
 	"sandboxrun/runner/document"
 	"sandboxrun/runner/excerpt"
+	"sandboxrun/sandbox/egress"
 )
 
 // Provider says where a model API is, which wires it speaks and where its key
@@ -21,6 +22,10 @@ type Provider struct {
 	KeyFile  string      `json:"key_file,omitempty"`  // file nobody else may read
 	UseLogin bool        `json:"use_login,omitempty"` // of the vendor's own program on this host
 	Wires    []wire.Wire `json:"wires,omitempty"`     // empty for those its name stands for
+	// Allow is what a task may have the provider do beyond answering (agent.grants).
+	Allow []egress.Grant `json:"allow,omitempty"`
+	// Models may be asked for by every agent, beside the one that a task names; a * stands for any text.
+	Models []string `json:"models,omitempty"`
 }
 
 // builtinProvider is a provider that goes without configuration, or without
@@ -103,6 +108,8 @@ func (p Provider) over(base Provider) Provider {
 		KeyFile:  cmp.Or(p.KeyFile, base.KeyFile),
 		UseLogin: p.UseLogin || base.UseLogin,
 		Wires:    wires,
+		Allow:    slices.Concat(base.Allow, p.Allow),
+		Models:   slices.Concat(base.Models, p.Models),
 	}
 }
 
@@ -117,6 +124,11 @@ func (p Provider) validate(at, name string, add *document.Problems) {
 	for i, w := range p.Wires {
 		if !slices.Contains(wire.All(), w) {
 			add.Add(fmt.Sprintf("%s/wires/%d", at, i), "no wire is called %q (there are: %s)", excerpt.Clip(string(w), 64), Listed(wire.All()))
+		}
+	}
+	for i, g := range p.Allow {
+		if !slices.Contains(egress.Grants(), g) {
+			add.Add(fmt.Sprintf("%s/allow/%d", at, i), "nothing is called %q that a provider could do for a run (there are: %s)", excerpt.Clip(string(g), 64), Listed(egress.Grants()))
 		}
 	}
 	if p.UseLogin && loginFiles[name] == nil {

@@ -37,24 +37,25 @@ const (
 	CodeCleanupFailed    = "cleanup_failed"
 	CodeIssuesOmitted    = "issues_omitted"
 
-	CodeSetupFailed      = "setup_failed"
-	CodeSetupInput       = "setup_input_changed"
-	CodeEgressDenied     = "egress_denied"
-	CodeDirtyTree        = "dirty_tree"
-	CodeSessionLost      = "session_lost"
-	CodeApprovalDenied   = "approval_denied"
-	CodeApprovalTimeout  = "approval_timeout"
-	CodeAgentAuth        = "agent_auth"
-	CodeAgentQuota       = "agent_quota"
-	CodeAgentCrashed     = "agent_crashed"
-	CodeAgentNoResult    = "agent_no_result"
-	CodeAgentFailed      = "agent_failed"
-	CodeAgentVersion     = "agent_version_unknown"
-	CodeCommandFailed    = "command_failed"
-	CodeAcceptanceFailed = "acceptance_failed"
-	CodeNoTestsRan       = "no_tests_ran"
-	CodeNoChanges        = "no_changes"
-	CodeCriterionText    = "criterion_is_text"
+	CodeSetupFailed         = "setup_failed"
+	CodeSetupInput          = "setup_input_changed"
+	CodeEgressDenied        = "egress_denied"
+	CodeModelRequestRefused = "model_request_refused"
+	CodeDirtyTree           = "dirty_tree"
+	CodeSessionLost         = "session_lost"
+	CodeApprovalDenied      = "approval_denied"
+	CodeApprovalTimeout     = "approval_timeout"
+	CodeAgentAuth           = "agent_auth"
+	CodeAgentQuota          = "agent_quota"
+	CodeAgentCrashed        = "agent_crashed"
+	CodeAgentNoResult       = "agent_no_result"
+	CodeAgentFailed         = "agent_failed"
+	CodeAgentVersion        = "agent_version_unknown"
+	CodeCommandFailed       = "command_failed"
+	CodeAcceptanceFailed    = "acceptance_failed"
+	CodeNoTestsRan          = "no_tests_ran"
+	CodeNoChanges           = "no_changes"
+	CodeCriterionText       = "criterion_is_text"
 
 	CodeConstraintViolated     = "constraint_violated"
 	CodeConstraintUnverifiable = "constraint_unverifiable"
@@ -152,6 +153,8 @@ var issueKinds = []IssueKind{
 		"set box.network.verify_allow in the task, to an empty list where set-up needs no network, so that set-up runs on the change"},
 	{CodeEgressDenied, IssueEnv, sev(SeverityNote), "a process in a box requested a host or a model call that is not allowed",
 		"add hosts that setup commands need to box.network.allow"},
+	{CodeModelRequestRefused, IssueEnv, sev(SeverityNote), "a process in a box requested more of the model provider than the run may have: another model, or what the provider fetches, runs or stores",
+		"if the task needs it, name the grant in agent.grants and permit it with providers.NAME.allow in the configuration"},
 	{CodeDirtyTree, IssueConflict, sev(SeverityNote), "the user has uncommitted changes that the run did not include",
 		"commit them, or set context.include_dirty"},
 	{CodeSessionLost, IssueEnv, sev(SeverityFlaw, SeverityFatal), "a conversation or the files of a session could not be kept or restored",

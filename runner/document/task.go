@@ -8,6 +8,7 @@ import (
 
 	"sandboxrun/agents"
 	"sandboxrun/sandbox"
+	"sandboxrun/sandbox/egress"
 )
 
 // Task is one piece of work for an untrusted agent, as the caller wrote it.
@@ -88,6 +89,8 @@ type AgentChoice struct {
 	// Provider is a name of the configuration's; the agent's first one that is
 	// configured where it is missing.
 	Provider string `json:"provider,omitempty"`
+	// Grants are what the provider may do for the run beyond answering.
+	Grants []egress.Grant `json:"grants,omitempty"`
 }
 
 // BoxRequest is what a task may ask of its box. Everything else is decided by

@@ -5,9 +5,12 @@ import (
 	"fmt"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 
 	"sandboxrun/runner/check"
+	"sandboxrun/runner/excerpt"
+	"sandboxrun/sandbox/egress"
 )
 
 // validate reports what the schema cannot say about a task. It is pure: what
@@ -149,6 +152,11 @@ func (a *AgentChoice) validate(p *Problems) {
 	}
 	if why := ModelProblem(a.Model); why != "" {
 		p.Add("/agent/model", "%s", why)
+	}
+	for i, g := range a.Grants {
+		if !slices.Contains(egress.Grants(), g) {
+			p.Add(fmt.Sprintf("/agent/grants/%d", i), "nothing is called %q that a provider could do for a run", excerpt.Clip(string(g), 64))
+		}
 	}
 }
 

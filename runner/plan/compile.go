@@ -159,6 +159,9 @@ func (p *Plan) planTurn(t *document.Task, c config.Config, o Overrides, info age
 		MCP:       []PlannedServer{},
 		Settings:  profile.Settings,
 	}
+	if err := p.Agent.planRequests(info, c.Providers[provider], asked.Grants); err != nil {
+		return err
+	}
 	maps.Copy(p.Agent.Env, profile.Env)
 	for _, s := range document.McpServers(profile.MCPServers, t.MCPServers) {
 		p.Agent.MCP = append(p.Agent.MCP, PlannedServer{Name: s.Name, Server: s})

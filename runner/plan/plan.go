@@ -10,6 +10,7 @@ import (
 	"sandboxrun/internal/wire"
 	"sandboxrun/runner/document"
 	"sandboxrun/sandbox"
+	"sandboxrun/sandbox/egress"
 )
 
 // Plan is what a task compiles to: plain data, printed by "sandboxrun plan".
@@ -47,11 +48,15 @@ type Plan struct {
 
 // Agent is the agent's part of a plan.
 type Agent struct {
-	Name      string                `json:"name"`
-	Variant   string                `json:"variant"`
-	Model     string                `json:"model,omitempty"`
-	Provider  string                `json:"provider"`
-	Wire      wire.Wire             `json:"wire"` // the model API it uses with the provider
+	Name     string    `json:"name"`
+	Variant  string    `json:"variant"`
+	Model    string    `json:"model,omitempty"`
+	Provider string    `json:"provider"`
+	Wire     wire.Wire `json:"wire"` // the model API it uses with the provider
+	// Models are those the broker lets it ask for, as patterns; empty for any. Grants are what the provider may do
+	// beyond answering.
+	Models    []string              `json:"models"`
+	Grants    []egress.Grant        `json:"grants"`
 	Prompt    string                `json:"prompt"`
 	Approvals document.ApprovalPlan `json:"approvals"`
 	ReadOnly  bool                  `json:"read_only"` // the tree is mounted read-only, and a changed one is a violation

@@ -5,6 +5,8 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+
+	"sandboxrun/sandbox/egress/body"
 )
 
 // anthropicMessages is the Anthropic Messages API: creating messages and
@@ -12,12 +14,13 @@ import (
 // Messages pages and the calls Claude Code makes.
 var anthropicMessages = dialect{
 	endpoints: []endpoint{
-		{method: http.MethodPost, path: "/v1/messages", query: []string{"beta=true"}},
-		{method: http.MethodPost, path: "/v1/messages/count_tokens", query: []string{"beta=true"}},
+		{method: http.MethodPost, path: "/v1/messages", query: []string{"beta=true"}, form: body.Anthropic},
+		{method: http.MethodPost, path: "/v1/messages/count_tokens", query: []string{"beta=true"}, form: body.Anthropic},
 		// Claude Code checks once whether the host is reachable.
 		{method: http.MethodHead, path: "/api/hello", answer: http.StatusOK},
 	},
 	requestHeaders:  []string{"Anthropic-Version", "Anthropic-Beta", "Anthropic-Dangerous-Direct-Browser-Access", "X-Stainless-*", "X-App"},
+	judgedHeaders:   []*body.Header{body.AnthropicBetas},
 	responseHeaders: []string{"Anthropic-Ratelimit-*", "X-Should-Retry"},
 	auth:            anthropicAuth,
 	usage:           usageReader{`"usage"`, anthropicUsage},

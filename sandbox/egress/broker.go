@@ -8,10 +8,14 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
+	"golang.org/x/sync/semaphore"
+
 	"sandboxrun/internal/redact"
+	"sandboxrun/sandbox/egress/body"
 	"sandboxrun/sandbox/egress/tunnel"
 )
 
@@ -35,9 +39,11 @@ type broker struct {
 	limits    Limits
 	record    *recorder
 	transport http.RoundTripper
-	requests  atomic.Int64    // forwarded so far
-	bytes     atomic.Int64    // remaining of Limits.BrokerBytes
-	keys      redact.Redactor // every key sent so far
+	requests  atomic.Int64        // forwarded so far
+	bytes     atomic.Int64        // remaining of Limits.BrokerBytes
+	keys      redact.Redactor     // every key sent so far
+	memory    *semaphore.Weighted // bytes of bodies held at one time
+	reading   sync.Mutex          // held while a body is judged: one at a time bounds the memory that takes
 }
 
 // call is one request in the broker.
@@ -47,6 +53,8 @@ type call struct {
 	endpoint endpoint
 	query    url.Values
 	path     string // below the provider's prefix
+	body     []byte // judged, and forwarded as it is
+	facts    body.Facts
 	rec      Record
 }
 
@@ -63,7 +71,14 @@ func (b *broker) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	ctx, cancel := context.WithTimeoutCause(r.Context(), b.limits.RequestTime, tunnel.ErrLifetime)
 	defer cancel()
-	b.forward(w, r.WithContext(ctx), c)
+	r = r.WithContext(ctx)
+	release, status, err := b.judge(w, r, c)
+	if err != nil {
+		release()
+		b.answer(w, c, status, err)
+		return
+	}
+	b.forward(w, r, c, release)
 }
 
 // admit fills in the call and refuses what must not be forwarded.

@@ -26,12 +26,13 @@ func TestBrokerSwapsThePlaceholderForTheKey(t *testing.T) {
 			w.Header().Set("Request-Id", "req_1")
 			fmt.Fprint(w, `{"model":"m1","usage":{"input_tokens":3,"output_tokens":5}}`)
 		})}})
-		req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, r.broker+"/anthropic/v1/messages?beta=true", strings.NewReader("hi"))
+		req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, r.broker+"/anthropic/v1/messages?beta=true", strings.NewReader(small))
 		if err != nil {
 			t.Fatal(err)
 		}
 		name, value, _ := strings.Cut(header, ": ")
 		req.Header.Set(name, value)
+		req.Header.Set("Content-Type", "application/json")
 		for _, extra := range []string{"Cookie", "X-Forwarded-For", "Forwarded", "Proxy-Authorization", "Via", "X-Goog-Api-Key"} {
 			req.Header.Set(extra, testToken)
 		}
@@ -47,7 +48,7 @@ func TestBrokerSwapsThePlaceholderForTheKey(t *testing.T) {
 		if strings.Contains(fmt.Sprint(got), testToken) {
 			t.Errorf("the placeholder reached the provider: %v", got)
 		}
-		if !strings.HasSuffix(body, "/v1/messages?beta=truehi") || strings.Contains(body, r.broker) {
+		if !strings.HasSuffix(body, "/v1/messages?beta=true"+small) || strings.Contains(body, r.broker) {
 			t.Errorf("upstream saw %q", body)
 		}
 		if headers.Get("Request-Id") != "req_1" || headers.Get("Set-Cookie") != "" || headers.Get("X-Secret") != "" {
@@ -59,7 +60,7 @@ func TestBrokerSwapsThePlaceholderForTheKey(t *testing.T) {
 		}
 		rec := recs[0]
 		want := Usage{Model: "m1", InputTokens: 3, OutputTokens: 5}
-		if rec.Usage != want || rec.Status != 200 || rec.RequestBytes != 2 || rec.ResponseBytes != int64(len(answer)) ||
+		if rec.Usage != want || rec.Status != 200 || rec.RequestBytes != int64(len(small)) || rec.ResponseBytes != int64(len(answer)) ||
 			rec.Provider != "anthropic" || rec.Path != "/v1/messages" || rec.Method != "POST" || rec.Count != 1 {
 			t.Errorf("record: %+v", rec)
 		}
@@ -158,7 +159,7 @@ func TestBrokerStopsAtTheRequestBudget(t *testing.T) {
 	r := newRig(t, Config{Limits: Limits{Requests: 2}, Routes: []Route{provider(t, func(http.ResponseWriter, *http.Request) { calls++ })}})
 	var statuses []int
 	for range 4 {
-		status, _, _ := r.ask(t, "{}")
+		status, _, _ := r.ask(t, small)
 		statuses = append(statuses, status)
 	}
 	if fmt.Sprint(statuses) != "[200 200 403 403]" || calls != 2 {

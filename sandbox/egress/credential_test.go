@@ -113,11 +113,12 @@ func TestLoginTokensAreRedactedInErrors(t *testing.T) {
 		})
 		r := newRig(t, Config{Routes: []Route{newRoute(t, "p", route.base.String(), StaticKey(c.key), c.wire)}})
 		method, target, _ := strings.Cut(wireCalls[c.wire][0], " ")
-		req, err := http.NewRequestWithContext(t.Context(), method, r.broker+"/p"+target, strings.NewReader("{}"))
+		req, err := http.NewRequestWithContext(t.Context(), method, r.broker+"/p"+target, strings.NewReader(wireBodies[c.wire]))
 		if err != nil {
 			t.Fatal(err)
 		}
 		req.Header.Set("X-Goog-Api-Key", testToken)
+		req.Header.Set("Content-Type", "application/json")
 		status, answer, header := r.do(t, req)
 		if all := fmt.Sprint(answer, header, r.recorded(KindRequest)); status != 401 || !strings.Contains(answer, "[redacted:key]") || strings.Contains(all, c.key) {
 			t.Errorf("%s: %d, answered %s", c.wire, status, all)

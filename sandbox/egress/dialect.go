@@ -6,14 +6,17 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"sandboxrun/sandbox/egress/body"
 )
 
 // dialect is what the broker knows of one wire: the calls a box may make, the headers that pass in either direction,
 // and the vendor's formats.
 type dialect struct {
 	endpoints       []endpoint
-	requestHeaders  []string // forwarded to the provider; a trailing * matches any ending
-	responseHeaders []string // passed back to the box; likewise
+	requestHeaders  []string       // forwarded to the provider; a trailing * matches any ending
+	judgedHeaders   []*body.Header // those of requestHeaders whose values are judged
+	responseHeaders []string       // passed back to the box; likewise
 	auth            func(http.Header, Credential)
 	usage           usageReader
 	errorBody       func(status int, message string) []byte
@@ -24,8 +27,9 @@ type endpoint struct {
 	method string
 	// path below the provider's prefix, from the API's version on. One * in it matches the name of a model.
 	path   string
-	query  []string // name=value each; the value * matches any word
-	answer int      // unless 0, the status with which the broker answers by itself
+	query  []string   // name=value each; the value * matches any word
+	answer int        // unless 0, the status with which the broker answers by itself
+	form   *body.Form // of the body; nil for a call without one
 }
 
 var (
@@ -34,16 +38,23 @@ var (
 )
 
 func (e *endpoint) hasPath(path string) bool {
-	before, after, star := strings.Cut(e.path, "*")
-	if !star {
+	if !strings.Contains(e.path, "*") {
 		return path == e.path
 	}
-	name, ok := strings.CutPrefix(path, before)
-	if !ok {
-		return false
+	_, ok := e.model(path)
+	return ok
+}
+
+// model is the name of the model in a path, if this endpoint has one there.
+func (e *endpoint) model(path string) (name string, ok bool) {
+	before, after, star := strings.Cut(e.path, "*")
+	if !star {
+		return "", false
 	}
-	name, ok = strings.CutSuffix(name, after)
-	return ok && modelName.MatchString(name)
+	if name, ok = strings.CutPrefix(path, before); ok {
+		name, ok = strings.CutSuffix(name, after)
+	}
+	return name, ok && modelName.MatchString(name)
 }
 
 // takes reports whether all of a query is allowed, each parameter once.

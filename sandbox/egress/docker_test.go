@@ -166,8 +166,8 @@ func TestBoxReachesItsProviderAndNothingElse(t *testing.T) {
 		})},
 	})
 
-	answer := b.sh(t, request(BrokerPort, "POST /anthropic/v1/messages HTTP/1.1", "Host: x", "X-Api-Key: "+testToken, "Content-Length: 2", "", "hi"))
-	if !strings.HasPrefix(answer, "HTTP/1.1 200 OK") || !strings.Contains(answer, `"echo":"hi"`) {
+	answer := b.sh(t, request(BrokerPort, "POST /anthropic/v1/messages HTTP/1.1", "Host: x", "X-Api-Key: "+testToken, "Content-Type: application/json", fmt.Sprintf("Content-Length: %d", len(small)), "", small))
+	if !strings.HasPrefix(answer, "HTTP/1.1 200 OK") || !strings.Contains(answer, fmt.Sprintf(`"echo":%q`, small)) {
 		t.Errorf("broker: %s", answer)
 	}
 	for _, target := range []string{"172.17.0.1:" + port, "127.0.0.1:" + port, "allowed.test:" + port, "169.254.169.254:80", "elsewhere.test:443"} {

@@ -12,9 +12,10 @@
 // holds memory and goroutines in proportion to its [Limits] only, and ends the
 // tunnel of a guest that breaks the protocol.
 //
-// Limits of the gate: it does not read request bodies, so tools that a
-// provider runs on its own side (web fetch, remote MCP) are governed by the
-// provider; it does not compare the TLS server name with the CONNECT name; and
+// The broker reads every request before it forwards one (package body): what a
+// provider would fetch, run, store or look up for the box needs a grant.
+//
+// Limits of the gate: it does not compare the TLS server name with the CONNECT name; and
 // the allow-list proxy dials directly, never through a proxy of the host,
 // because the addresses behind a name could then not be checked.
 package egress
@@ -23,9 +24,9 @@ import (
 	"crypto/rand"
 	"net"
 	"strconv"
-
 	"time"
 
+	"sandboxrun/sandbox/egress/body"
 	"sandboxrun/sandbox/egress/tunnel"
 )
 
@@ -60,13 +61,23 @@ func NewToken() string {
 	return "sandboxrun-placeholder-" + rand.Text()
 }
 
+// Grant is something a provider does for a request beyond answering it: see package body.
+type Grant = body.Grant
+
+// Policy is what the model requests of one run may ask for.
+type Policy = body.Policy
+
+// Grants returns every grant.
+func Grants() []Grant { return body.Grants() }
+
 // Limits bounds what one box may use. A zero field takes the default.
 type Limits struct {
 	Streams     int   // streams at a time; default 160, more than our guest opens
 	TunnelBytes int64 // bytes the box may send through the tunnel in all; default 16 GiB
 
 	Requests    int           // broker: requests forwarded in all; default 10 000
-	RequestBody int64         // broker: bytes of one request body; default 64 MiB
+	RequestBody int64         // broker: bytes of one request body; default 32 MiB
+	HeldBytes   int64         // broker: bytes of request bodies in memory at one time; default 64 MiB, at least RequestBody
 	BrokerBytes int64         // broker: bytes of request and response bodies in all; default 4 GiB
 	RequestTime time.Duration // broker: one request from start to end; default 30 min
 
@@ -79,7 +90,9 @@ func (l Limits) withDefaults() Limits {
 	setDefault(&l.Streams, 160)
 	setDefault(&l.TunnelBytes, 16<<30)
 	setDefault(&l.Requests, 10_000)
-	setDefault(&l.RequestBody, 64<<20)
+	setDefault(&l.RequestBody, 32<<20)
+	setDefault(&l.HeldBytes, 64<<20)
+	l.HeldBytes = max(l.HeldBytes, l.RequestBody)
 	setDefault(&l.BrokerBytes, 4<<30)
 	setDefault(&l.RequestTime, 30*time.Minute)
 	setDefault(&l.ConnectionBytes, 4<<30)

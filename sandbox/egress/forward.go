@@ -1,6 +1,7 @@
 package egress
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"io"
@@ -21,29 +22,24 @@ const (
 	maxErrorBody = 1 << 20
 )
 
-// forward sends an admitted call to the provider and streams the answer back. It writes the call's one record.
-func (b *broker) forward(w http.ResponseWriter, r *http.Request, c *call) {
+// forward sends a judged call to the provider and streams the answer back. It writes the call's one record. release gives
+// back the memory of the body.
+func (b *broker) forward(w http.ResponseWriter, r *http.Request, c *call, release func()) {
 	c.rec.Kind = KindRequest
 	credential, err := c.route.key(r.Context())
 	if err != nil || !credential.usable() {
+		release()
 		b.answer(w, c, http.StatusUnauthorized, errNoKey)
 		return
 	}
-	// Otherwise the server closes the request's body as the answer begins (net/http, ResponseController). The
-	// transport, which may still be reading that body, then considers the request failed and cuts the answer.
-	if err := http.NewResponseController(w).EnableFullDuplex(); err != nil {
-		b.answer(w, c, http.StatusBadGateway, errUpstream)
-		return
-	}
 	hide := b.hide(credential.Value)
-	up := &meter{left: b.limits.RequestBody, shared: &b.bytes}
-	req, err := b.upstreamRequest(w, r, c, credential, up)
+	req, err := b.upstreamRequest(r, c, credential, release)
 	if err != nil {
+		release()
 		b.answer(w, c, http.StatusBadGateway, errUpstream)
 		return
 	}
 	res, err := b.transport.RoundTrip(req)
-	c.rec.RequestBytes = up.count.Load()
 	if err != nil {
 		status, told := explain(r.Context(), err)
 		c.rec.Reason = hide.String(err.Error())
@@ -77,7 +73,7 @@ func (b *broker) forward(w http.ResponseWriter, r *http.Request, c *call) {
 	err = relay(pacedWriter{w, writeIdle}, body, tap)
 
 	c.rec.Status = res.StatusCode
-	c.rec.RequestBytes, c.rec.ResponseBytes = up.count.Load(), down.count.Load()
+	c.rec.ResponseBytes = down.count.Load()
 	c.rec.Usage = tap.end()
 	c.rec.Duration = time.Since(c.rec.Time)
 	if err == nil {
@@ -93,20 +89,17 @@ func (b *broker) forward(w http.ResponseWriter, r *http.Request, c *call) {
 	panic(http.ErrAbortHandler) // the only way to show the client that the answer is incomplete
 }
 
-// upstreamRequest builds the request from zero: only what is listed here reaches the provider.
-func (b *broker) upstreamRequest(w http.ResponseWriter, r *http.Request, c *call, key Credential, up *meter) (*http.Request, error) {
-	var body io.Reader = http.NoBody
-	if r.ContentLength != 0 {
-		up.body = pacedBody{r.Body, w, writeIdle}
-		body = up
-	}
-	req, err := http.NewRequestWithContext(r.Context(), r.Method, c.route.url(c.path, c.query).String(), body)
+// upstreamRequest builds the request from zero: only what is listed here reaches the provider. The transport calls release
+// when it has sent the body, or given up.
+func (b *broker) upstreamRequest(r *http.Request, c *call, key Credential, release func()) (*http.Request, error) {
+	req, err := http.NewRequestWithContext(r.Context(), r.Method, c.route.url(c.path, c.query).String(), http.NoBody)
 	if err != nil {
 		return nil, err
 	}
-	if r.ContentLength != 0 {
-		req.ContentLength = r.ContentLength
+	if len(c.body) > 0 {
+		req.Body, req.ContentLength = heldBody{bytes.NewReader(c.body), release}, int64(len(c.body))
 	}
+	c.body = nil // the answer may take long
 	req.Header = filter(r.Header, plainRequestHeaders, c.dialect.requestHeaders)
 	for _, name := range credentialHeaders {
 		req.Header.Del(name)

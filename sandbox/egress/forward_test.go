@@ -38,7 +38,7 @@ func TestEventsArriveBeforeTheStreamEnds(t *testing.T) {
 			}
 		}
 	})}})
-	req := r.question(t.Context(), t, strings.NewReader("{}"))
+	req := r.question(t.Context(), t, strings.NewReader(small))
 	res, err := r.client.Do(req)
 	if err != nil {
 		t.Fatal(err)
@@ -86,7 +86,7 @@ func TestRepeatedKeyIsRedactedInAnyEncoding(t *testing.T) {
 					_ = http.NewResponseController(w).Flush()
 				}
 			})}})
-			status, answer, _ := r.ask(t, "{}")
+			status, answer, _ := r.ask(t, small)
 			secret := form(testKey)
 			if status != 200 || !strings.HasPrefix(answer, "data: ") || !strings.HasSuffix(answer, " end\n\n") {
 				t.Errorf("%d %q", status, answer)
@@ -107,7 +107,7 @@ func TestUnrequestedEncodingIsRefused(t *testing.T) {
 		fmt.Fprint(z, req.Header.Get("X-Api-Key"))
 		_ = z.Close()
 	})}})
-	status, answer, _ := r.ask(t, "{}")
+	status, answer, _ := r.ask(t, small)
 	if status != http.StatusBadGateway || !strings.Contains(answer, "encoding") {
 		t.Errorf("%d %q", status, answer)
 	}
@@ -122,7 +122,7 @@ func TestKeyReachesNeitherTheBoxNorTheRecords(t *testing.T) {
 			w.WriteHeader(status)
 			fmt.Fprintf(w, `{"error":{"message":"bad key %s"}}`, req.Header.Get("X-Api-Key"))
 		})}})
-		got, answer, header := r.ask(t, "{}")
+		got, answer, header := r.ask(t, small)
 		if got != status || header.Get("Retry-After") != "7" || !strings.Contains(answer, "bad key") {
 			t.Errorf("%d: got %d %s %v", status, got, answer, header)
 		}
@@ -162,7 +162,7 @@ func TestUpstreamFailuresHaveTheProvidersErrorShape(t *testing.T) {
 		"untrusted":   {untrusted, 502},
 	} {
 		r := newRig(t, Config{Routes: []Route{c.route}})
-		status, answer, header := r.ask(t, "{}")
+		status, answer, header := r.ask(t, small)
 		if status != c.status || !strings.HasPrefix(answer, `{"error":{"message":"sandboxrun: `) || !strings.Contains(answer, `"type":"error"`) {
 			t.Errorf("%s: %d %s", name, status, answer)
 		}
@@ -191,7 +191,8 @@ func TestRequestBodiesAreBounded(t *testing.T) {
 		n, _ := io.Copy(io.Discard, req.Body)
 		fmt.Fprint(w, n)
 	})}})
-	if status, answer, _ := r.ask(t, strings.Repeat("x", 1<<20)); status != 200 || answer != "1048576" {
+	whole := `{"model":"m","system":"` + strings.Repeat("x", 1<<20-25) + `"}`
+	if status, answer, _ := r.ask(t, whole); len(whole) != 1<<20 || status != 200 || answer != "1048576" {
 		t.Errorf("at the limit: %d %s", status, answer)
 	}
 	for name, body := range map[string]io.Reader{
@@ -224,7 +225,7 @@ func TestCutAnswersAreCutForTheBox(t *testing.T) {
 		_ = http.NewResponseController(w).Flush()
 		panic(http.ErrAbortHandler)
 	})}})
-	req := r.question(t.Context(), t, strings.NewReader("{}"))
+	req := r.question(t.Context(), t, strings.NewReader(small))
 	res, err := r.client.Do(req)
 	if err != nil {
 		t.Fatal(err)
@@ -243,7 +244,7 @@ func TestAnswersStopAtTheByteBudget(t *testing.T) {
 	r := newRig(t, Config{Limits: Limits{BrokerBytes: 1 << 20}, Routes: []Route{provider(t, func(w http.ResponseWriter, _ *http.Request) {
 		_, _ = io.Copy(w, io.LimitReader(zeros{}, 4<<20))
 	})}})
-	req := r.question(t.Context(), t, nil)
+	req := r.question(t.Context(), t, strings.NewReader(small))
 	res, err := r.client.Do(req)
 	if err != nil {
 		t.Fatal(err)
@@ -253,7 +254,7 @@ func TestAnswersStopAtTheByteBudget(t *testing.T) {
 	if err == nil || n > 1<<20 {
 		t.Errorf("%d bytes, %v", n, err)
 	}
-	if status, answer, _ := r.ask(t, ""); status != 403 || !strings.Contains(answer, "budget") {
+	if status, answer, _ := r.ask(t, small); status != 403 || !strings.Contains(answer, "budget") {
 		t.Errorf("afterwards: %d %s", status, answer)
 	}
 }
@@ -268,7 +269,7 @@ func TestLeavingClientCancelsTheUpstreamRequest(t *testing.T) {
 		close(ended)
 	})}})
 	ctx, cancel := context.WithCancel(t.Context())
-	req := r.question(ctx, t, strings.NewReader("{}"))
+	req := r.question(ctx, t, strings.NewReader(small))
 	go func() {
 		<-began
 		cancel()
@@ -298,7 +299,7 @@ func TestClosingTheGateCutsRunningRequests(t *testing.T) {
 		<-began
 		_ = r.gate.Close()
 	}()
-	req := r.question(t.Context(), t, strings.NewReader("{}"))
+	req := r.question(t.Context(), t, strings.NewReader(small))
 	res, err := r.client.Do(req)
 	if err == nil {
 		_, err = io.ReadAll(res.Body)

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/hashicorp/yamux"
+	"golang.org/x/sync/semaphore"
 
 	"sandboxrun/sandbox/egress/tunnel"
 )
@@ -68,7 +69,7 @@ func NewGate(cfg Config) (*Gate, error) {
 	record := newRecorder(cfg.Record)
 	b := &broker{
 		routes: map[string]*Route{}, token: sha256.Sum256([]byte(cfg.Token)),
-		limits: limits, record: record,
+		limits: limits, record: record, memory: semaphore.NewWeighted(limits.HeldBytes),
 	}
 	b.bytes.Store(limits.BrokerBytes)
 	for _, route := range cfg.Routes {

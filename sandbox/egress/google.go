@@ -4,15 +4,17 @@ import (
 	"bytes"
 	"encoding/json"
 	"net/http"
+
+	"sandboxrun/sandbox/egress/body"
 )
 
 // googleGenerate is the Gemini API's content generation. Source: the API
 // reference's pages on models.generateContent, and the calls Gemini CLI makes.
 var googleGenerate = dialect{
 	endpoints: []endpoint{
-		{method: http.MethodPost, path: "/v1beta/models/*:generateContent", query: []string{"alt=json"}},
-		{method: http.MethodPost, path: "/v1beta/models/*:streamGenerateContent", query: []string{"alt=sse", "alt=json"}},
-		{method: http.MethodPost, path: "/v1beta/models/*:countTokens", query: []string{"alt=json"}},
+		{method: http.MethodPost, path: "/v1beta/models/*:generateContent", query: []string{"alt=json"}, form: body.Google},
+		{method: http.MethodPost, path: "/v1beta/models/*:streamGenerateContent", query: []string{"alt=sse", "alt=json"}, form: body.Google},
+		{method: http.MethodPost, path: "/v1beta/models/*:countTokens", query: []string{"alt=json"}, form: body.GoogleCount},
 		{method: http.MethodGet, path: "/v1beta/models"},
 	},
 	// X-Goog-User-Project, which chooses who pays, is not among them.

@@ -131,6 +131,9 @@ func mustURL(t *testing.T, s string) *url.URL {
 	return u
 }
 
+// small is a body that the broker forwards on every wire but the Gemini API's, whose paths name the model.
+const small = `{"model":"m"}`
+
 // question is a request with the token to the model behind the broker.
 func (r *rig) question(ctx context.Context, t *testing.T, body io.Reader) *http.Request {
 	t.Helper()
@@ -139,6 +142,7 @@ func (r *rig) question(ctx context.Context, t *testing.T, body io.Reader) *http.
 		t.Fatal(err)
 	}
 	req.Header.Set("X-Api-Key", testToken)
+	req.Header.Set("Content-Type", "application/json")
 	return req
 }
 

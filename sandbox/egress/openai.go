@@ -3,19 +3,21 @@ package egress
 import (
 	"encoding/json"
 	"net/http"
+
+	"sandboxrun/sandbox/egress/body"
 )
 
 // openAIResponses is OpenAI's Responses API, one call without server-side
 // state. Source: the API reference and the calls Codex makes.
-var openAIResponses = openAIDialect("/v1/responses")
+var openAIResponses = openAIDialect("/v1/responses", body.Responses)
 
 // openAIChat is the Chat Completions API, which many gateways and model servers offer too.
-var openAIChat = openAIDialect("/v1/chat/completions")
+var openAIChat = openAIDialect("/v1/chat/completions", body.Chat)
 
 // openAIDialect is an OpenAI API whose answers are created at path.
-func openAIDialect(path string) dialect {
+func openAIDialect(path string, form *body.Form) dialect {
 	return dialect{
-		endpoints:       []endpoint{{method: http.MethodPost, path: path}, openAIModels},
+		endpoints:       []endpoint{{method: http.MethodPost, path: path, form: form}, openAIModels},
 		requestHeaders:  openAIRequestHeaders,
 		responseHeaders: openAIResponseHeaders,
 		auth:            setBearer,

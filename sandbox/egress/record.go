@@ -29,6 +29,7 @@ type Record struct {
 	RequestBytes  int64         // body bytes from the box
 	ResponseBytes int64         // body bytes to the box
 	Duration      time.Duration // until the last byte
+	Judged        bool          // broker only: the call is on the list, and what it asked for was refused
 	Usage
 }
 

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"sandboxrun/internal/wire"
+	"sandboxrun/sandbox/egress/body"
 )
 
 // Route is one provider the broker forwards to, found at BrokerURL of its name.
@@ -23,6 +24,7 @@ type Route struct {
 	versioned bool
 	key       KeyFunc
 	dialects  []*dialect
+	policy    body.Policy
 }
 
 // Headers that are forwarded whatever the wire.
@@ -67,6 +69,13 @@ func NewRoute(provider string, base *url.URL, key KeyFunc, wires ...wire.Wire) (
 		r.dialects = append(r.dialects, d)
 	}
 	return r, nil
+}
+
+// Under returns the route for a run whose requests may ask for what p says. Without it they may ask for any model and
+// nothing else.
+func Under(p Policy, r Route) Route {
+	r.policy = p
+	return r
 }
 
 var (

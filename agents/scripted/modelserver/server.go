@@ -40,6 +40,7 @@ type Server struct {
 	aside    int // the same of side requests
 	requests []Request
 	failures []string
+	watch    func(*http.Request, []byte)
 }
 
 // Start listens on a free loopback port and answers s until Close.
@@ -71,6 +72,13 @@ func StartAt(addr string, s Scenario) (*Server, error) {
 // URL is the base URL of the APIs, without a trailing slash and without the
 // version that every path of theirs starts with.
 func (s *Server) URL() string { return s.url }
+
+// Watch has every later question shown to a function, with its body, before it is answered.
+func (s *Server) Watch(f func(r *http.Request, body []byte)) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.watch = f
+}
 
 // Close ends every connection and returns when no handler runs any more.
 func (s *Server) Close() error {
@@ -112,7 +120,7 @@ func (s *Server) handler() http.Handler {
 // ask answers a question to the model.
 func (s *Server) ask(p protocol) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		q, ok := read(w, r, p)
+		q, ok := s.read(w, r, p)
 		if !ok {
 			return
 		}
@@ -131,7 +139,7 @@ func (s *Server) ask(p protocol) http.HandlerFunc {
 // count answers how many tokens a question has.
 func (s *Server) count(p protocol, tokens map[string]int) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		q, ok := read(w, r, p)
+		q, ok := s.read(w, r, p)
 		if !ok {
 			return
 		}
@@ -163,12 +171,18 @@ func address(r *http.Request) Request {
 	return Request{Method: r.Method, Path: r.URL.Path, Key: key(r)}
 }
 
-func read(w http.ResponseWriter, r *http.Request, p protocol) (question, bool) {
+func (s *Server) read(w http.ResponseWriter, r *http.Request, p protocol) (question, bool) {
 	// The request's context ends with the connection only once the whole body
 	// was read.
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxRequestBytes))
 	var q question
 	if err == nil {
+		s.mu.Lock()
+		watch := s.watch
+		s.mu.Unlock()
+		if watch != nil {
+			watch(r, body)
+		}
 		q, err = p.parse(r, body)
 	}
 	if err != nil {

@@ -129,7 +129,7 @@ func task(c *cli.Context, sentence string) (*document.Task, error) {
 
 // overridden puts into the task what the flags of execute say, so that the task alone says all.
 func overridden(c *cli.Context, t *document.Task) {
-	if a := (document.AgentChoice{Name: c.String("agent"), Variant: c.String("variant"), Model: c.String("model")}); a != (document.AgentChoice{}) {
+	if a := (document.AgentChoice{Name: c.String("agent"), Variant: c.String("variant"), Model: c.String("model")}); a.Name != "" || a.Variant != "" || a.Model != "" {
 		t.Agent = &a
 	}
 	t.Context.Base, t.Land, t.SessionID = c.String("base"), document.Land(c.String("land")), c.String("session")
