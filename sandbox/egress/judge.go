@@ -42,6 +42,7 @@ func (b *broker) judge(w http.ResponseWriter, r *http.Request, c *call) (release
 		return release, 0, nil
 	}
 	if err := plainJSON(r.Header); err != nil {
+		c.rec.Judged = true
 		return release, http.StatusUnsupportedMediaType, err
 	}
 	if release, status, err = b.readBody(w, r, c); err != nil {

@@ -12,7 +12,7 @@ import (
 func All() []attack.Attack {
 	return slices.Concat(
 		gitExec(), gitTruth(), gitDoS(), landing(), forgery(),
-		container(), append(resources(), longCommands()), logContent(), network(), append(secrets(), repeatedKey()), supply(),
+		container(), append(resources(), longCommands()), logContent(), network(), provider(), append(secrets(), repeatedKey()), supply(),
 	)
 }
 
