@@ -69,6 +69,13 @@ func closeBox(ctx context.Context, x *run) error {
 	return nil
 }
 
+// budget bounds the model requests of the run; reaching a limit ends its work.
+func (x *run) budget(stop context.CancelCauseFunc) egress.Budget {
+	l := x.r.o.Config.Limits
+	return &box.Budget{Run: x.plan.Spending, Day: plan.Spending{Tokens: l.TokensPerDay, Requests: l.RequestsPerDay}, State: x.r.o.State,
+		Reached: func(l *sandbox.LimitError) { stop(l) }, Remark: x.record.Log.Remark}
+}
+
 // modelRoutes are the provider's calls that the working box may make: those of
 // the one wire the agent was planned with.
 func (r *Runner) modelRoutes(p *plan.Plan, key egress.KeyFunc) ([]egress.Route, error) {

@@ -142,6 +142,9 @@ func (x *run) do(ctx context.Context) *document.Result {
 		&sandbox.LimitError{Limit: sandbox.LimitTime, Which: sandbox.MeasureRuntime,
 			Allowed: int64(x.plan.MaxRuntimeSeconds), Measured: int64(x.plan.MaxRuntimeSeconds), Detail: limit.String()})
 	defer cancel()
+	work, stop := context.WithCancelCause(work)
+	defer stop(nil)
+	x.boxes.Budget = x.budget(stop)
 	for _, ph := range phases {
 		x.cancelIfAsked(ph.name)
 		if ph.skip == nil || !ph.skip(x) {

@@ -59,11 +59,13 @@ func diskFull(err error) bool {
 
 // limitCodes maps the limits of a box to issue codes.
 var limitCodes = map[sandbox.Limit]string{
-	sandbox.LimitTime:   document.CodeRuntimeLimit,
-	sandbox.LimitMemory: document.CodeMemoryLimit,
-	sandbox.LimitPIDs:   document.CodePIDsLimit,
-	sandbox.LimitDisk:   document.CodeDiskLimit,
-	sandbox.LimitOutput: document.CodeOutputLimit,
+	sandbox.LimitTime:     document.CodeRuntimeLimit,
+	sandbox.LimitMemory:   document.CodeMemoryLimit,
+	sandbox.LimitPIDs:     document.CodePIDsLimit,
+	sandbox.LimitDisk:     document.CodeDiskLimit,
+	sandbox.LimitOutput:   document.CodeOutputLimit,
+	sandbox.LimitTokens:   document.CodeTokenLimit,
+	sandbox.LimitRequests: document.CodeRequestLimit,
 }
 
 // fail turns the error of a phase into an issue. The first failure is reported as

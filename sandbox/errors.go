@@ -23,6 +23,9 @@ const (
 	LimitPIDs   Limit = "pids"
 	LimitDisk   Limit = "disk"
 	LimitOutput Limit = "output"
+	// Of the model requests of its run, or of all runs of a day.
+	LimitTokens   Limit = "tokens"
+	LimitRequests Limit = "requests"
 )
 
 // LimitError says that a box was removed because it hit a limit.
@@ -37,15 +40,19 @@ type LimitError struct {
 
 // Measures of limits, with their units.
 const (
-	MeasureRuntime   = "runtime_seconds"
-	MeasureIdle      = "idle_seconds"
-	MeasureMemory    = "memory_bytes"
-	MeasurePIDs      = "pids"
-	MeasureTreeBytes = "tree_bytes" // growth
-	MeasureTreeFiles = "tree_files" // growth
-	MeasureTreeDepth = "tree_depth"
-	MeasureHostFree  = "host_free_bytes" // Allowed is the least
-	MeasureOutput    = "output_bytes"
+	MeasureRuntime     = "runtime_seconds"
+	MeasureIdle        = "idle_seconds"
+	MeasureMemory      = "memory_bytes"
+	MeasurePIDs        = "pids"
+	MeasureTreeBytes   = "tree_bytes" // growth
+	MeasureTreeFiles   = "tree_files" // growth
+	MeasureTreeDepth   = "tree_depth"
+	MeasureHostFree    = "host_free_bytes" // Allowed is the least
+	MeasureOutput      = "output_bytes"
+	MeasureRunTokens   = "run_tokens"
+	MeasureRunRequests = "run_requests"
+	MeasureDayTokens   = "day_tokens" // of all runs of a state directory
+	MeasureDayRequests = "day_requests"
 )
 
 func (e *LimitError) Error() string {

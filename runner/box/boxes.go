@@ -28,9 +28,10 @@ type Config struct {
 	CABundle     string       // host path of the authorities they trust, "" for those of their image
 	AllowPrivate bool         // setup commands may reach private addresses
 	Plan         plan.Boxes
-	Owner        string // names the run to the engine
-	ReadOnly     bool   // the working box cannot change its tree
-	Token        string // stands for the provider's key in boxes
+	Owner        string        // names the run to the engine
+	ReadOnly     bool          // the working box cannot change its tree
+	Budget       egress.Budget // of their model requests; nil for none
+	Token        string        // stands for the provider's key in boxes
 	Log          *record.Log
 	Journal      step.Journal // of what the engine is asked for
 	// Unremoved is called with a *document.CleanupError for a box that was made in

@@ -35,7 +35,7 @@ func (bs *Boxes) Open(ctx context.Context, role string, tree workspace.Mount, ro
 	}
 	gctx, stop := context.WithCancel(context.WithoutCancel(ctx))
 	gate, err := egress.NewGate(egress.Config{
-		Routes: routes, Token: bs.Token, Record: func(r egress.Record) { bs.record(role, r) }, AllowPrivate: bs.AllowPrivate,
+		Routes: routes, Token: bs.Token, Record: func(r egress.Record) { bs.record(role, r) }, AllowPrivate: bs.AllowPrivate, Budget: bs.Budget,
 	})
 	b := &Box{Sandbox: sb, Gate: gate, of: bs, stop: stop, served: make(chan struct{})}
 	if err != nil {

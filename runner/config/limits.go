@@ -22,6 +22,11 @@ type Limits struct {
 	Temp        document.Size `json:"temp,omitempty"`         // /tmp and HOME of a box, each
 	OpenFiles   int64         `json:"open_files,omitempty"`   // per process
 	IdleSeconds int           `json:"idle_seconds,omitempty"` // a command may be silent for so long; 0 for its whole run
+	// Model requests and their tokens, of one run and of all runs of the state directory in a day; 0 for no limit.
+	Tokens         int64 `json:"tokens,omitempty"`
+	Requests       int64 `json:"requests,omitempty"`
+	TokensPerDay   int64 `json:"tokens_per_day,omitempty"`
+	RequestsPerDay int64 `json:"requests_per_day,omitempty"`
 }
 
 const (
@@ -44,6 +49,8 @@ func (l Limits) over(base Limits) Limits {
 		Temp:        cmp.Or(l.Temp, base.Temp),
 		OpenFiles:   cmp.Or(l.OpenFiles, base.OpenFiles),
 		IdleSeconds: cmp.Or(l.IdleSeconds, base.IdleSeconds),
+		Tokens:      cmp.Or(l.Tokens, base.Tokens), Requests: cmp.Or(l.Requests, base.Requests),
+		TokensPerDay: cmp.Or(l.TokensPerDay, base.TokensPerDay), RequestsPerDay: cmp.Or(l.RequestsPerDay, base.RequestsPerDay),
 	}
 }
 

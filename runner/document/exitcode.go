@@ -21,7 +21,7 @@ const (
 )
 
 // limitIssues are the codes of issues that a limit is the cause of.
-var limitIssues = []string{CodeRuntimeLimit, CodeMemoryLimit, CodePIDsLimit, CodeDiskLimit, CodeOutputLimit}
+var limitIssues = []string{CodeRuntimeLimit, CodeMemoryLimit, CodePIDsLimit, CodeDiskLimit, CodeOutputLimit, CodeTokenLimit, CodeRequestLimit}
 
 // ExitCode is the exit code that tells a result. cause is what ended the run's
 // context, nil when nothing did.

@@ -24,6 +24,8 @@ const (
 	CodePIDsLimit     = "pids_limit"
 	CodeDiskLimit     = "disk_limit"
 	CodeOutputLimit   = "output_limit"
+	CodeTokenLimit    = "token_limit"
+	CodeRequestLimit  = "request_limit"
 	CodeEngineLost    = "engine_lost"
 	CodeEngineFailed  = "engine_failed"
 	CodeBoxEnded      = "box_ended"
@@ -124,6 +126,10 @@ var issueKinds = []IssueKind{
 		"raise the limit or make the task smaller"},
 	{CodeOutputLimit, IssueEnv, sev(SeverityFruitless), "the commands of the run printed more than their limit",
 		"raise the limit or make the task smaller"},
+	{CodeTokenLimit, IssueEnv, sev(SeverityFruitless), "the model requests of the run, or of all runs of the day, used as many tokens as they may",
+		"raise max_tokens of the task, or limits.tokens or limits.tokens_per_day of the configuration, or make the task smaller"},
+	{CodeRequestLimit, IssueEnv, sev(SeverityFruitless), "the run, or all runs of the day, made as many model requests as they may",
+		"raise max_requests of the task, or limits.requests or limits.requests_per_day of the configuration, or make the task smaller"},
 	{CodeEngineLost, IssueEnv, sev(SeverityFatal), "the connection to the container engine was lost, or the engine does not answer",
 		"run \"sandboxrun doctor\", then run the task again"},
 	{CodeEngineFailed, IssueEnv, sev(SeverityFatal), "the container engine returned an error, or an answer that cannot be read",

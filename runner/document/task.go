@@ -23,18 +23,21 @@ type Task struct {
 	ExecutionMode      Mode         `json:"execution_mode,omitempty"`
 	SuggestedCommands  []string     `json:"suggested_commands,omitempty"`
 	MaxRuntimeSeconds  int          `json:"max_runtime_seconds,omitempty"`
-	NotesForHuman      string       `json:"notes_for_human,omitempty"`
-	Agent              *AgentChoice `json:"agent,omitempty"`
-	SetupCommands      []string     `json:"setup_commands,omitempty"`
-	SetupInputs        []string     `json:"setup_inputs,omitzero"` // nil: the usual files
-	ProtectedPaths     []string     `json:"protected_paths,omitempty"`
-	Baseline           bool         `json:"baseline,omitempty"`
-	Box                *BoxRequest  `json:"box,omitempty"`
-	Land               Land         `json:"land,omitempty"`
-	Approvals          *Approvals   `json:"approvals,omitempty"`
-	SessionID          string       `json:"session_id,omitempty"`
-	RetryProcessID     string       `json:"retry_process_id,omitempty"` // run of the session to go back before
-	ForceWhenDirty     bool         `json:"force_when_dirty,omitempty"` // go back also with uncommitted changes
+	// Limits of the model requests; 0 for those of the configuration.
+	MaxTokens      int64        `json:"max_tokens,omitempty"`
+	MaxRequests    int64        `json:"max_requests,omitempty"`
+	NotesForHuman  string       `json:"notes_for_human,omitempty"`
+	Agent          *AgentChoice `json:"agent,omitempty"`
+	SetupCommands  []string     `json:"setup_commands,omitempty"`
+	SetupInputs    []string     `json:"setup_inputs,omitzero"` // nil: the usual files
+	ProtectedPaths []string     `json:"protected_paths,omitempty"`
+	Baseline       bool         `json:"baseline,omitempty"`
+	Box            *BoxRequest  `json:"box,omitempty"`
+	Land           Land         `json:"land,omitempty"`
+	Approvals      *Approvals   `json:"approvals,omitempty"`
+	SessionID      string       `json:"session_id,omitempty"`
+	RetryProcessID string       `json:"retry_process_id,omitempty"` // run of the session to go back before
+	ForceWhenDirty bool         `json:"force_when_dirty,omitempty"` // go back also with uncommitted changes
 
 	// MCPServers are servers of the agent's turn, by name.
 	MCPServers map[string]agents.Server `json:"mcp_servers,omitempty"`

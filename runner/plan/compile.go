@@ -52,6 +52,7 @@ func Compile(t *document.Task, c config.Config, o Overrides) (*Plan, error) {
 		Protected:         list(t.ProtectedPaths),
 		Land:              cmp.Or(o.Land, t.Land, document.LandBranch),
 		MaxRuntimeSeconds: cmp.Or(t.MaxRuntimeSeconds, defaultMaxRuntimeSeconds),
+		Spending:          Spending{Tokens: least(t.MaxTokens, c.Limits.Tokens), Requests: least(t.MaxRequests, c.Limits.Requests)},
 		Objective:         t.Objective,
 		NotesForHuman:     t.NotesForHuman,
 	}
@@ -187,6 +188,14 @@ func (p *Plan) Sentences() int {
 func sameAgent(a agents.Agent, name string) bool {
 	info := a.Info()
 	return name == info.Name || name == info.Executor
+}
+
+// least is the smaller of two limits, of which 0 is none.
+func least(a, b int64) int64 {
+	if a == 0 || b != 0 && b < a {
+		return b
+	}
+	return a
 }
 
 // list copies a slice and never returns nil, which JSON would show as null.

@@ -40,10 +40,17 @@ type Plan struct {
 	Retry          string `json:"retry_process_id,omitempty"`
 	ForceWhenDirty bool   `json:"force_when_dirty,omitempty"`
 
-	MaxRuntimeSeconds int     `json:"limit_seconds"` // hard limit of the whole run
-	Phases            []Phase `json:"phases"`
-	Objective         string  `json:"objective"`
-	NotesForHuman     string  `json:"notes_for_human,omitempty"`
+	MaxRuntimeSeconds int      `json:"limit_seconds"`     // hard limit of the whole run
+	Spending          Spending `json:"spending,omitzero"` // limits of the model requests
+	Phases            []Phase  `json:"phases"`
+	Objective         string   `json:"objective"`
+	NotesForHuman     string   `json:"notes_for_human,omitempty"`
+}
+
+// Spending is how much the model requests of a run may cost; 0 for no limit.
+type Spending struct {
+	Tokens   int64 `json:"tokens,omitempty"` // by the provider's count
+	Requests int64 `json:"requests,omitempty"`
 }
 
 // Agent is the agent's part of a plan.

@@ -15,7 +15,7 @@ import (
 var anthropicMessages = dialect{
 	endpoints: []endpoint{
 		{method: http.MethodPost, path: "/v1/messages", query: []string{"beta=true"}, form: body.Anthropic},
-		{method: http.MethodPost, path: "/v1/messages/count_tokens", query: []string{"beta=true"}, form: body.Anthropic},
+		{method: http.MethodPost, path: "/v1/messages/count_tokens", query: []string{"beta=true"}, form: body.Anthropic, free: true},
 		// Claude Code checks once whether the host is reachable.
 		{method: http.MethodHead, path: "/api/hello", answer: http.StatusOK},
 	},

@@ -37,6 +37,7 @@ type broker struct {
 	routes    map[string]*Route
 	token     [sha256.Size]byte // hashed, so that a comparison takes the same time for any length
 	limits    Limits
+	budget    Budget // nil for none
 	record    *recorder
 	transport http.RoundTripper
 	requests  atomic.Int64        // forwarded so far
@@ -78,7 +79,20 @@ func (b *broker) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		b.answer(w, c, status, err)
 		return
 	}
-	b.forward(w, r, c, release)
+	if b.budget == nil || c.endpoint.form == nil {
+		b.forward(w, r, c, release)
+		return
+	}
+	input := c.estimate()
+	if err := b.budget.Begin(r.Context(), input, c.facts.Output); err != nil {
+		release()
+		b.answer(w, c, http.StatusForbidden, err)
+		return
+	}
+	whole := false
+	defer func() { b.budget.End(r.Context(), input, c.facts.Output, c.used(input, whole)) }()
+	b.forward(w, r, c, release) // panics where the answer is cut
+	whole = true
 }
 
 // admit fills in the call and refuses what must not be forwarded.

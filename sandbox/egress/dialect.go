@@ -30,6 +30,7 @@ type endpoint struct {
 	query  []string   // name=value each; the value * matches any word
 	answer int        // unless 0, the status with which the broker answers by itself
 	form   *body.Form // of the body; nil for a call without one
+	free   bool       // uses no tokens of the account
 }
 
 var (

@@ -24,6 +24,7 @@ type Config struct {
 	Allow  []string     // entries of ParseAllow for the proxy; may change with SetAllow
 	Record func(Record) // called for each record, one at a time; must be quick and not call the gate
 	Limits Limits
+	Budget Budget // of the model requests; nil for none beside Limits
 
 	// AllowPrivate lets the proxy connect to private and local addresses. It is for tests and for users who host what
 	// the box needs in their own network.
@@ -69,7 +70,7 @@ func NewGate(cfg Config) (*Gate, error) {
 	record := newRecorder(cfg.Record)
 	b := &broker{
 		routes: map[string]*Route{}, token: sha256.Sum256([]byte(cfg.Token)),
-		limits: limits, record: record, memory: semaphore.NewWeighted(limits.HeldBytes),
+		limits: limits, record: record, memory: semaphore.NewWeighted(limits.HeldBytes), budget: cfg.Budget,
 	}
 	b.bytes.Store(limits.BrokerBytes)
 	for _, route := range cfg.Routes {

@@ -14,7 +14,7 @@ var googleGenerate = dialect{
 	endpoints: []endpoint{
 		{method: http.MethodPost, path: "/v1beta/models/*:generateContent", query: []string{"alt=json"}, form: body.Google},
 		{method: http.MethodPost, path: "/v1beta/models/*:streamGenerateContent", query: []string{"alt=sse", "alt=json"}, form: body.Google},
-		{method: http.MethodPost, path: "/v1beta/models/*:countTokens", query: []string{"alt=json"}, form: body.GoogleCount},
+		{method: http.MethodPost, path: "/v1beta/models/*:countTokens", query: []string{"alt=json"}, form: body.GoogleCount, free: true},
 		{method: http.MethodGet, path: "/v1beta/models"},
 	},
 	// X-Goog-User-Project, which chooses who pays, is not among them.
