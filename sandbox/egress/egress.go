@@ -77,7 +77,7 @@ type Limits struct {
 
 	Requests    int           // broker: requests forwarded in all; default 10 000
 	RequestBody int64         // broker: bytes of one request body; default 32 MiB
-	HeldBytes   int64         // broker: bytes of request bodies in memory at one time; default 64 MiB, at least RequestBody
+	HeldBytes   int64         // broker: bytes of request bodies in memory at one time; default 32 MiB, at least RequestBody
 	BrokerBytes int64         // broker: bytes of request and response bodies in all; default 4 GiB
 	RequestTime time.Duration // broker: one request from start to end; default 30 min
 
@@ -91,7 +91,7 @@ func (l Limits) withDefaults() Limits {
 	setDefault(&l.TunnelBytes, 16<<30)
 	setDefault(&l.Requests, 10_000)
 	setDefault(&l.RequestBody, 32<<20)
-	setDefault(&l.HeldBytes, 64<<20)
+	setDefault(&l.HeldBytes, 32<<20)
 	l.HeldBytes = max(l.HeldBytes, l.RequestBody)
 	setDefault(&l.BrokerBytes, 4<<30)
 	setDefault(&l.RequestTime, 30*time.Minute)

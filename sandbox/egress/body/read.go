@@ -14,9 +14,11 @@ import (
 
 // Bounds of one body. The size is the caller's to bound.
 const (
-	// maxValues bounds the JSON values and keys of a body. A long conversation with all tools has some ten thousand;
-	// a key costs the tokenizer some 60 bytes of memory while its object is open.
+	// maxValues bounds the JSON values and keys of a body, maxNames the bytes of its keys. A long conversation with all
+	// tools has some ten thousand. The tokenizer holds the keys of open objects, with some 60 bytes for each.
 	maxValues = 1 << 18
+	maxNames  = 4 << 20
+	maxName   = 4 << 10 // of one key; a refusal names all keys on the way to what it refuses
 	maxDepth  = 64 // nesting of objects and arrays; tools' schemas are the deepest, with some twenty
 )
 
@@ -47,6 +49,7 @@ type reader struct {
 	dec    *jsontext.Decoder
 	policy *Policy
 	left   int // values and keys that may still come
+	names  int // bytes of keys so far
 	facts  Facts
 }
 
@@ -75,6 +78,7 @@ func (r *reader) next() (jsontext.Token, error) {
 	if r.left--; r.left < 0 {
 		return jsontext.Token{}, r.refuse("", "is beyond the number of values that a request may have", "")
 	}
+	before := r.dec.InputOffset()
 	t, err := r.dec.ReadToken()
 	if err != nil {
 		if errors.Is(err, io.EOF) {
@@ -84,6 +88,19 @@ func (r *reader) next() (jsontext.Token, error) {
 	}
 	if r.dec.StackDepth() > maxDepth {
 		return t, r.refuse("", "is nested too deeply", "")
+	}
+	if t.Kind() == '"' {
+		// In an object, keys are counted like values: after a key, their number is odd.
+		if kind, n := r.dec.StackIndex(r.dec.StackDepth()); kind == '{' && n%2 == 1 {
+			size := int(r.dec.InputOffset() - before)
+			if size > maxName {
+				return t, &RefusedError{Why: "has a key that is too long"}
+			}
+			r.names += size
+		}
+		if r.names > maxNames {
+			return t, r.refuse("", "is beyond the bytes that the keys of a request may have", "")
+		}
 	}
 	return t, nil
 }

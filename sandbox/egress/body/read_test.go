@@ -172,7 +172,12 @@ func TestReadingIsBounded(t *testing.T) {
 	for i := range maxValues {
 		fmt.Fprintf(keys, `"%x":0,`, i)
 	}
+	long := &strings.Builder{}
+	for i := range maxValues / 2 {
+		fmt.Fprintf(long, `"%0100x":0,`, i)
+	}
 	for name, schema := range map[string]string{
+		"names":  "{" + long.String() + `"end":0}`,
 		"depth":  strings.Repeat("[", 100_000) + strings.Repeat("]", 100_000),
 		"values": "[" + strings.Repeat("0,", maxValues) + "0]",
 		"keys":   "{" + keys.String() + `"end":0}`,
@@ -182,8 +187,7 @@ func TestReadingIsBounded(t *testing.T) {
 			t.Errorf("%s: %.300v", name, err)
 		}
 	}
-	long := strings.Repeat("k", 1<<20)
-	if _, err := Anthropic.Read([]byte(`{"`+long+`":1}`), &Policy{}); err == nil || len(err.Error()) > 1000 {
+	if _, err := Anthropic.Read([]byte(`{"`+strings.Repeat("k", 1<<20)+`":1}`), &Policy{}); err == nil || len(err.Error()) > 1000 {
 		t.Errorf("long key: %.300v", err)
 	}
 }
