@@ -31,8 +31,8 @@ var openAIModels = endpoint{method: http.MethodGet, path: "/v1/models", query: [
 
 var (
 	// The headers that choose an organization or a project, and so who pays, are omitted: the owner of the key decides
-	// that.
-	openAIRequestHeaders  = []string{"OpenAI-Beta", "X-Client-Request-Id", "X-Stainless-*"}
+	// that. OpenAI-Beta, which opens more of the API, is sent by none of the programs.
+	openAIRequestHeaders  = []string{"X-Client-Request-Id", "X-Stainless-*"}
 	openAIResponseHeaders = []string{
 		"OpenAI-Model", "OpenAI-Processing-Ms", "OpenAI-Version", "Retry-After-Ms", "X-Ratelimit-*", "X-Reasoning-Included", "X-Should-Retry",
 	}

@@ -190,7 +190,7 @@ func TestOnlyListedHeadersReachTheProvider(t *testing.T) {
 	t.Parallel()
 	hostile := []string{
 		"Cookie", "Forwarded", "X-Forwarded-For", "X-Forwarded-Host", "Host-Override", "Proxy-Authorization", "Via", "X-Http-Method-Override",
-		"X-Method-Override", "X-Original-Url", "X-Rewrite-Url", "X-Goog-User-Project", "Openai-Organization", "Openai-Project",
+		"X-Method-Override", "X-Original-Url", "X-Rewrite-Url", "X-Goog-User-Project", "Openai-Organization", "Openai-Project", "Openai-Beta",
 		"Anthropic-Workspace-Id", "Api-Key", "X-Auth-Token", "Idempotency-Key", "Te", "Trailer-X",
 	}
 	for _, w := range wire.All() {
