@@ -3,8 +3,10 @@ package e2e
 import (
 	"encoding/json"
 	"maps"
+	"strings"
 	"testing"
 
+	"sandboxrun/agents/scripted/modelserver"
 	"sandboxrun/runner/document"
 )
 
@@ -72,6 +74,37 @@ func TestTheProviderIsAskedForThePlannedModelOnly(t *testing.T) {
 	task["agent"] = map[string]any{"name": "claude", "model": "planned"}
 	if res, o := rig.execute(task); o.exit != 0 || hasCode(res, "model_request_refused") {
 		t.Errorf("exit %d, %+v", o.exit, res.Issues)
+	}
+	for _, r := range srv.Requests() {
+		if r.Main && r.Model != "planned" {
+			t.Errorf("the provider was asked for %q", r.Model)
+		}
+	}
+}
+
+// TestAnAgentThatAsksAnotherModelIsTold has a real program that asks for a model of its own choice: for a helper.
+func TestAnAgentThatAsksAnotherModelIsTold(t *testing.T) {
+	t.Parallel()
+	rig, repo := newRig(t), newRepo(t, sample)
+	srv := rig.model(modelserver.Scenario{Name: "helper", Steps: []modelserver.Step{
+		{Tools: []modelserver.ToolUse{modelserver.Tool("Agent", map[string]any{
+			"description": "look", "prompt": "Look at it.", "subagent_type": "general-purpose", "model": "opus", "run_in_background": false,
+		})}},
+		{Text: "I could not.", Times: -1},
+	}})
+	task := agentTask(repo)
+	task["agent"] = map[string]any{"name": "claude", "model": "planned"}
+	res, o := rig.execute(task)
+	if !hasCode(res, "model_request_refused") || hasCode(res, "agent_auth") {
+		t.Errorf("exit %d, %+v", o.exit, res.Issues)
+	}
+	for _, i := range res.Issues {
+		if i.Code == "model_request_refused" && (!strings.Contains(i.Description, "any_model") || !strings.Contains(i.Description, "opus")) {
+			t.Errorf("told %q", i.Description)
+		}
+	}
+	if n := eventKinds(t, rig, res.RunID)["egress_denied"]; n == 0 {
+		t.Error("no event tells of it")
 	}
 	for _, r := range srv.Requests() {
 		if r.Main && r.Model != "planned" {
