@@ -50,6 +50,20 @@ build: ## build bin/sandboxrun, a static program
 	@scripts/setup-go
 	@CGO_ENABLED=0 go build -trimpath -buildvcs=$(if $(VERSION),auto,false) -ldflags '-s -w -X main.release=$(VERSION)' -o bin/sandboxrun ./cmd/sandboxrun
 
+PREFIX ?= /usr/local
+.PHONY: install
+install: build ## install the program and its shell completions below PREFIX (default /usr/local)
+	@install -D -m 0755 bin/sandboxrun "$(DESTDIR)$(PREFIX)/bin/sandboxrun"
+	@for shell in bash:bash-completion/completions/sandboxrun zsh:zsh/site-functions/_sandboxrun fish:fish/vendor_completions.d/sandboxrun.fish; do \
+		bin/sandboxrun completion "$${shell%%:*}" | install -D -m 0644 /dev/stdin "$(DESTDIR)$(PREFIX)/share/$${shell#*:}"; \
+	done
+	@echo "installed $(DESTDIR)$(PREFIX)/bin/sandboxrun"
+
+.PHONY: uninstall
+uninstall: ## remove what "make install" installed
+	@rm -f "$(DESTDIR)$(PREFIX)/bin/sandboxrun" "$(DESTDIR)$(PREFIX)/share/bash-completion/completions/sandboxrun" \
+		"$(DESTDIR)$(PREFIX)/share/zsh/site-functions/_sandboxrun" "$(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/sandboxrun.fish"
+
 .PHONY: image
 image: setup ## build the agent image again if any of its inputs changed
 	@bin/sandboxrun image list

@@ -41,6 +41,9 @@ func mainCode() int {
 // exit code.
 func (p *program) run(ctx context.Context, args []string) int {
 	app := p.app()
+	if p.words = args; usage.Completes(args) {
+		return p.report(app.RunContext(ctx, args))
+	}
 	cmd, args := usage.Arrange(app, args)
 	p.documents = cmd != nil && (slices.Contains([]string{"execute", "plan", "run"}, cmd.Name))
 	p.people = p.documents && cmd.Name != "plan" && render.TerminalOf(p.stdout, p.getenv).IsTTY && !slices.Contains(args, "--json")
@@ -54,20 +57,23 @@ func (p *program) app() *cli.App {
 		Usage:           "run a task for a coding agent in a throwaway container and report what really changed",
 		Description:     appDescription,
 		HideHelpCommand: true,
-		Reader:          p.stdin,
-		Writer:          p.stdout,
-		ErrWriter:       p.stderr,
-		ExitErrHandler:  func(*cli.Context, error) {}, // report does it, in one place
-		OnUsageError:    usage.Failed,
-		Action:          group,
+
+		EnableBashCompletion: true,
+		Reader:               p.stdin,
+		Writer:               p.stdout,
+		ErrWriter:            p.stderr,
+		ExitErrHandler:       func(*cli.Context, error) {}, // report does it, in one place
+		OnUsageError:         usage.Failed,
+		Action:               group,
 		Commands: []*cli.Command{
 			p.executeCommand(), p.planCommand(), p.runsCommand(), p.sessionsCommand(), p.control().Approvals(), p.applyCommand(),
 			p.agentsCommand(), p.profilesCommand(), p.imageCommand(), p.doctorCommand(), p.reapCommand(),
 			p.serveCommand(), p.schemaCommand(), p.versionCommand(), p.demoCommand(), p.guestCommand(), p.lookCommand(),
 		},
 	}
-	app.Commands = append(app.Commands, p.beginCommands()...)
-	complete(app.Commands)
+	app.Commands = append(app.Commands, append(p.beginCommands(), p.completionCommand())...)
+	p.complete(app.Commands)
+	app.BashComplete = p.suggest(&cli.Command{Subcommands: app.Commands})
 	return app
 }
 

@@ -27,12 +27,13 @@ type program struct {
 	writing   sync.Mutex
 	written   bool
 
+	words  []string   // of the command line, the program first
 	hidden hidden     // what must not be shown
 	screen sync.Mutex // held while something draws on standard error
 }
 
 // complete sets for every command what the library does not inherit.
-func complete(cmds []*cli.Command) {
+func (p *program) complete(cmds []*cli.Command) {
 	for _, c := range cmds {
 		c.OnUsageError = usage.Failed
 		c.HideHelpCommand = true
@@ -42,7 +43,8 @@ func complete(cmds []*cli.Command) {
 		if c.Action == nil {
 			c.Action = group
 		}
-		complete(c.Subcommands)
+		c.BashComplete = p.suggest(c)
+		p.complete(c.Subcommands)
 	}
 }
 

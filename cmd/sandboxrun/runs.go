@@ -20,12 +20,13 @@ import (
 func (p *program) runsCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "runs",
-		Usage: "list, show and cancel runs: list, show, logs, diff, cancel, rm",
+		Usage: "list, show, cancel and remove runs: list, show, logs, diff, cancel, rm, prune",
 		Description: `Every run keeps its plan, events, logs, patch and result in the state directory. A
 run is named by its id or the beginning of it, as "last", or by its task or branch,
 which name the newest of theirs.`,
 		Subcommands: []*cli.Command{
 			p.runsListCommand(), p.runsShowCommand(), p.runsLogsCommand(), p.runsDiffCommand(), p.control().Cancel(), p.runsRmCommand(),
+			p.runsPruneCommand(),
 		},
 	}
 }
@@ -204,28 +205,4 @@ func (p *program) showUnended(c *cli.Context, dir *state.RunDir) error {
 	_, err = fmt.Fprintf(p.stdout, "%s  %s\n  run %s  task %s\n  %s\n",
 		info.Status, render.Printable(info.Summary), info.RunID, render.Printable(info.TaskID), hint)
 	return err
-}
-
-func (p *program) runsRmCommand() *cli.Command {
-	return &cli.Command{
-		Name:      "rm",
-		Usage:     "remove runs that have ended",
-		ArgsUsage: "RUN…",
-		Description: `Removes everything of these runs from the state directory. Branches that they
-landed stay. A running one is refused.
-
-Examples:
-   sandboxrun runs rm RUN`,
-		Action: p.runsRm,
-	}
-}
-
-func (p *program) runsRm(c *cli.Context) error {
-	return p.rm(c, "RUN", "runs", func(st *state.State, name string) (removal, error) {
-		dir, err := st.FindNamed(name)
-		if err != nil {
-			return removal{}, err
-		}
-		return removal{id: dir.ID(), remove: func() error { return st.Remove(dir) }}, nil
-	})
 }

@@ -95,6 +95,23 @@ func TestAPersonGetsAReportAndEveryoneElseADocument(t *testing.T) {
 	if o := rig.run(nil, "apply", "mend-sum"); o.exit != 0 {
 		t.Errorf("apply by the task: exit %d, %s", o.exit, o.stderr)
 	}
+	if o := rig.run(nil, "runs", "show", "--generate-bash-completion"); !strings.HasPrefix(string(o.stdout), "last\n") || !strings.Contains(string(o.stdout), doc.RunID) {
+		t.Errorf("completion of a run: %s", o.stdout)
+	}
+
+	// Cleaning up: old ones, the rest, and then nothing.
+	for _, step := range []struct{ args, says string }{
+		{"prune --older-than 1h", "removed 0 runs"}, {"prune --keep 1 --dry-run", "would remove 1 run"}, {"prune --keep 1", "removed 1 run"},
+		{"rm --all", "removed 1 run"}, {"rm --all", "removed 0 runs"},
+	} {
+		o := rig.run(nil, append([]string{"runs"}, strings.Fields(step.args)...)...)
+		if o.exit != 0 || strings.TrimSpace(string(o.stdout)) != step.says {
+			t.Errorf("runs %s: exit %d, %s%s", step.args, o.exit, o.stdout, o.stderr)
+		}
+	}
+	if branches := repo.git("branch", "--list", "sandboxrun/*"); !strings.Contains(branches, "sandboxrun/mend-sum") {
+		t.Errorf("the branches went with the runs: %s", branches)
+	}
 }
 
 // A log of the progress tells what took time and what went wrong, not that each phase began and ended.
