@@ -208,7 +208,7 @@ const taskFile = "task.json"
 // beginCommands are the commands that need no task file.
 func (p *program) beginCommands() []*cli.Command {
 	return begin.Commands(begin.Host{
-		Stdin: p.stdin, Stdout: p.stdout, Stderr: p.stderr, Flags: p.executeFlags(), Printable: render.Printable,
+		Stdin: p.stdin, Stdout: p.stdout, Stderr: p.stderr, Getenv: p.getenv, Flags: p.executeFlags(), Printable: render.Printable,
 		Check: func(c *cli.Context, task []byte) error {
 			_, err := p.compileTask(c, task, "", "")
 			return err

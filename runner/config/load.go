@@ -42,6 +42,12 @@ func Load(getenv func(string) string) (Config, error) {
 	return c.withEnvironment(getenv)
 }
 
+// Path says where the user's configuration is, also where there is none yet.
+func Path(getenv func(string) string) (string, error) {
+	path, _, err := configPath(getenv)
+	return path, err
+}
+
 // configPath says where the configuration is and whether somebody named it.
 func configPath(getenv func(string) string) (path string, named bool, err error) {
 	if path := getenv(EnvConfig); path != "" {

@@ -1,5 +1,5 @@
-// Package begin is the shortest way into the program: a task made of one sentence, and a first task file made after a
-// look at a repository.
+// Package begin is the shortest way into the program: a task made of one sentence, a first task file made after a look
+// at a repository, and a first configuration.
 package begin
 
 import (
@@ -18,6 +18,7 @@ import (
 type Host struct {
 	Stdin          io.Reader
 	Stdout, Stderr io.Writer
+	Getenv         func(string) string
 	// Flags are those of execute, which run has as well.
 	Flags []cli.Flag
 	// Check compiles a task without running it.
@@ -28,8 +29,10 @@ type Host struct {
 	Printable func(string) string
 }
 
-// Commands are run and init.
-func Commands(h Host) []*cli.Command { return []*cli.Command{h.runCommand(), h.initCommand()} }
+// Commands are run, init and config.
+func Commands(h Host) []*cli.Command {
+	return []*cli.Command{h.runCommand(), h.initCommand(), h.configCommand()}
+}
 
 // repository returns the root of the repository that holds a directory.
 func repository(dir string) (string, error) {

@@ -103,13 +103,13 @@ func create(name string, data []byte) error {
 	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
 	switch {
 	case errors.Is(err, fs.ErrExist):
-		return &document.InputError{Message: name + " exists", Hint: "name another file with --output"}
+		return &document.InputError{Message: name + " exists, and no file is replaced", Hint: "remove it, or name another one"}
 	case err != nil:
-		return &document.InputError{Message: fmt.Sprintf("create the task: %v", err)}
+		return &document.InputError{Message: fmt.Sprintf("create %s: %v", name, err)}
 	}
 	_, err = f.Write(data)
 	if err = errors.Join(err, f.Close()); err != nil {
-		return fmt.Errorf("write the task: %w", err)
+		return fmt.Errorf("write %s: %w", name, err)
 	}
 	return nil
 }
