@@ -116,7 +116,7 @@ func (x *run) heed(ctx context.Context) (context.Context, func()) {
 func (x *run) cancelled() *document.Cancelled {
 	c, asked, err := x.record.Dir.Mailbox().Cancelled()
 	if err != nil || !asked {
-		return nil // a directory that cannot be read is looked at again
+		return nil //nolint:nilerr // a directory that cannot be read is looked at again
 	}
 	return &document.Cancelled{By: c.By, Reason: c.Reason}
 }

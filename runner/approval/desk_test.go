@@ -53,17 +53,22 @@ func decide(ctx context.Context, d *Desk, p Pending, asker Asker) (Answer, bool)
 
 func waitUntilAsked(t *testing.T, d *Desk, id string) {
 	t.Helper()
-	for range 500 {
+	again, limit := time.NewTicker(5*time.Millisecond), time.After(10*time.Second)
+	defer again.Stop()
+	for {
 		if _, err := d.Box.Request(id); err == nil {
 			return
 		}
-		time.Sleep(10 * time.Millisecond)
+		select {
+		case <-again.C:
+		case <-limit:
+			t.Fatalf("request %s was never put", id)
+		}
 	}
-	t.Fatalf("request %s was never put", id)
 }
 
-func allow(id, digest, by string) mailbox.Answer {
-	return mailbox.Answer{ID: id, Digest: digest, Decision: mailbox.Allow, By: by}
+func allow(digest, by string) mailbox.Answer {
+	return mailbox.Answer{ID: "a1", Digest: digest, Decision: mailbox.Allow, By: by}
 }
 
 func TestAnAnswerFromElsewhereEndsTheQuestionAtTheTerminal(t *testing.T) {
@@ -81,17 +86,17 @@ func TestAnAnswerFromElsewhereEndsTheQuestionAtTheTerminal(t *testing.T) {
 	var group sync.WaitGroup
 	group.Go(func() { got, late = decide(t.Context(), d, p, asker) })
 	<-asker.shown
-	if err := d.Box.Answer(allow("a1", "another", "http"), time.Now()); !errors.Is(err, mailbox.ErrDigest) {
+	if err := d.Box.Answer(allow("another", "http"), time.Now()); !errors.Is(err, mailbox.ErrDigest) {
 		t.Errorf("an answer about something else: %v", err)
 	}
-	if err := d.Box.Answer(allow("a1", p.Digest, "http"), time.Now()); err != nil {
+	if err := d.Box.Answer(allow(p.Digest, "http"), time.Now()); err != nil {
 		t.Errorf("answer: %v", err)
 	}
 	group.Wait()
 	if late || !got.Allow || got.By != "http" || !synced {
 		t.Errorf("answer = %+v, late %v, synced %v", got, late, synced)
 	}
-	if err := d.Box.Answer(allow("a1", p.Digest, "me"), time.Now()); !errors.Is(err, mailbox.ErrAnswered) {
+	if err := d.Box.Answer(allow(p.Digest, "me"), time.Now()); !errors.Is(err, mailbox.ErrAnswered) {
 		t.Errorf("second answer: %v", err)
 	}
 }
@@ -114,7 +119,7 @@ func TestNoAnswerInTimeIsToldApart(t *testing.T) {
 	if a, late := decide(t.Context(), d, aPending(20*time.Millisecond), nil); a.Allow || !late || a.By != "nobody" {
 		t.Errorf("%+v, %v", a, late)
 	}
-	if err := d.Box.Answer(allow("a1", aPending(0).Digest, "me"), time.Now()); !errors.Is(err, mailbox.ErrExpired) {
+	if err := d.Box.Answer(allow(aPending(0).Digest, "me"), time.Now()); !errors.Is(err, mailbox.ErrExpired) {
 		t.Errorf("late answer: %v", err)
 	}
 	d = aDesk(t)
@@ -166,7 +171,7 @@ func TestARememberedAnswerIsForExactlyThisRequest(t *testing.T) {
 		}
 	})
 	waitUntilAsked(t, d, "a1")
-	yes := allow("a1", p.Digest, "me")
+	yes := allow(p.Digest, "me")
 	yes.Remember = true
 	if err := d.Box.Answer(yes, time.Now()); err != nil {
 		t.Fatal(err)
@@ -229,11 +234,11 @@ func TestWhatIsTooLongToReadCanOnlyBeDenied(t *testing.T) {
 		if asked, err := d.Box.Request("a1"); err != nil || asked.Complete {
 			t.Errorf("complete %v, %v", asked.Complete, err)
 		}
-		if err := d.Box.Answer(allow("a1", p.Digest, "me"), time.Now()); !errors.Is(err, mailbox.ErrIncomplete) {
+		if err := d.Box.Answer(allow(p.Digest, "me"), time.Now()); !errors.Is(err, mailbox.ErrIncomplete) {
 			t.Errorf("allowed: %v", err)
 		}
 		// Not even a file that somebody forged.
-		if _, err := d.Box.Decide(allow("a1", p.Digest, "me")); err != nil {
+		if _, err := d.Box.Decide(allow(p.Digest, "me")); err != nil {
 			t.Error(err)
 		}
 		group.Wait()
