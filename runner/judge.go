@@ -29,8 +29,13 @@ type requirement struct {
 	constraint *document.Constraint      // nil for what the task or the variant requires in another way
 }
 
-// requirements lists what the change of a plan is judged by.
-func requirements(p *plan.Plan) ([]requirement, error) {
+// requirements lists what the change of a plan is judged by; verified says that
+// commands were measured.
+func requirements(p *plan.Plan, verified bool) ([]requirement, error) {
+	note := ""
+	if verified {
+		note = "; commands of the verification found them as in the base commit"
+	}
 	var list []requirement
 	if p.Agent != nil && p.Agent.ReadOnly { // whatever its agent would have allowed itself
 		text := fmt.Sprintf("variant %s changes nothing", p.Agent.Variant)
@@ -41,7 +46,7 @@ func requirements(p *plan.Plan) ([]requirement, error) {
 	}
 	if len(p.Protected) > 0 {
 		list = append(list, requirement{text: "protected paths do not change", check: check.ProtectedPaths(p.Protected),
-			violated: func(v check.Verdict) found { return issue(document.CodeProtectedPath, v.Evidence) }})
+			violated: func(v check.Verdict) found { return issue(document.CodeProtectedPath, v.Evidence+note) }})
 	}
 	for i, c := range p.Constraints {
 		k, err := check.New(c.Kind, c.Params)
@@ -59,7 +64,7 @@ func (x *run) judgeChange(ctx context.Context) error {
 	if !x.change.captured() {
 		return nil
 	}
-	list, err := requirements(x.plan)
+	list, err := requirements(x.plan, len(x.evidence.verified) > 0)
 	if err != nil {
 		return fmt.Errorf("judge change: %w", err)
 	}

@@ -63,7 +63,7 @@ func (r *Runner) standing(ctx context.Context, res *document.Result, p *plan.Pla
 				list = append(list, document.Refusal{Code: i.Code, Path: i.Path, Description: i.Description})
 			}
 		case i.Code == document.CodeRunnerLost:
-			if judged, err := requirements(p); err != nil || len(judged) > 0 { // nor can it be judged now
+			if judged, err := requirements(p, false); err != nil || len(judged) > 0 { // nor can it be judged now
 				list = append(list, document.Refusal{Code: i.Code, Description: "the runner ended before the change was judged"})
 			}
 		}

@@ -52,7 +52,11 @@ func (x *run) verifyOn(ctx context.Context, b *measure.Bench) (err error) {
 			return err
 		}
 	}
-	tree, setup := x.change.snapshot.Tree, base
+	tree, err := x.verifiedTree(ctx)
+	if err != nil {
+		return err
+	}
+	setup := base
 	if anew {
 		if own, err = b.Prepare(ctx, "verify.setup", tree, x.plan.Box.VerifyAllow); err != nil {
 			return err
@@ -64,6 +68,23 @@ func (x *run) verifyOn(ctx context.Context, b *measure.Bench) (err error) {
 	}
 	x.evidence.verified, err = x.measure(ctx, b, "verify", tree, setup)
 	return err
+}
+
+// verifiedTree is the captured tree with protected paths as the base has them: a
+// test that the change must not touch is measured as it was.
+func (x *run) verifiedTree(ctx context.Context) (string, error) {
+	tree := x.change.snapshot.Tree
+	if len(x.plan.Protected) == 0 {
+		return tree, nil
+	}
+	names, err := check.ProtectedNames(ctx, x.plan.Protected, x.change.diff.Changes)
+	if err != nil || len(names) == 0 {
+		return tree, err
+	}
+	if tree, err = x.trees.Objects.Restore(ctx, tree, x.base.Tree, names); err != nil {
+		return "", fmt.Errorf("protected paths: %w", err)
+	}
+	return tree, nil
 }
 
 // measure runs each verification command on a tree in a box of its own.

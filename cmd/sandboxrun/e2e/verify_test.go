@@ -143,3 +143,18 @@ func TestAChangeOfWhatSetupReads(t *testing.T) { //nolint:tparallel // they coun
 		})
 	}
 }
+
+func TestProtectedPathsAreVerifiedAsTheBaseHasThem(t *testing.T) {
+	t.Parallel()
+	rig, repo := newRig(t), newRepo(t, sample)
+	task := repo.task("echo 'exit 0' > test.sh; mkdir spec; echo new > spec/new; echo x > x")
+	task["protected_paths"] = []string{"test.sh", "spec/"}
+	task["acceptance_criteria"] = []any{map[string]any{"command": "sh test.sh"}, map[string]any{"command": "test -e x && test ! -e spec"}}
+	res, o := rig.execute(task)
+	if o.exit != 3 || res.Acceptance[0].Verdict != "fail" || res.Acceptance[1].Verdict != "pass" || !hasCode(res, "protected_path_modified") {
+		t.Errorf("exit %d, issues %+v, acceptance %+v", o.exit, res.Issues, res.Acceptance)
+	}
+	if got := repo.git("show", res.Git.Branch+":test.sh"); got != "exit 0" {
+		t.Errorf("the change that lands is not the one that was captured: %q", got)
+	}
+}
