@@ -109,7 +109,9 @@ func TestSecondSignalEndsAtOnceWithADocument(t *testing.T) {
 			t.Parallel()
 			rig, repo := newRig(t), newRepo(t, sample)
 			proxy := behind(t, rig)
+			rig.hasten() // it waits for the hung engine
 			l := startLive(t, rig, repo)
+			rig.program = ""
 			// The end that the first signal waits for never comes.
 			proxy.Hang(true)
 			began := time.Now()

@@ -111,7 +111,7 @@ var floods = []flood{
 func TestMemoryStaysFlatWhateverABoxDoes(t *testing.T) { //nolint:tparallel // its floods come one after the other
 	t.Parallel()
 	testenv.Engine(t, agentImage)
-	for _, f := range testenv.Sample(t, floods, 4) {
+	for _, f := range testenv.Sample(t, floods, 3) {
 		t.Run(f.name, func(t *testing.T) {
 			n := f.size
 			if long() {

@@ -176,7 +176,7 @@ func TestKilledAtEveryStepARunLeavesNothingAndHasOneResult(t *testing.T) { //nol
 	points := sampled(t, deaths(func(n step.Name) bool { return !ofReaper(n) && !ofCaller(n) }))
 	for i, d := range points {
 		v := &victim{death: d, plot: plotOf(d)}
-		if (i+i/2)%2 == 0 || v.plot.alone { // half of them each way
+		if alone := (i+i/2)%2 == 0; alone && (testenv.All() || i%4 == 0) || v.plot.alone { // half of them, or a quarter, are cleaned up one by one
 			groups = append(groups, []*victim{v})
 			continue
 		}

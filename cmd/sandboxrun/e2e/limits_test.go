@@ -52,7 +52,7 @@ var hostiles = []hostile{
 		code: "disk_limit", measure: "tree_depth", seconds: 60},
 }
 
-// In gVisor a sample has one of each limit.
+// In gVisor a sample has one of each limit that the box's kernel has a part in.
 func TestHostileCommandsHitTheirLimit(t *testing.T) {
 	t.Parallel()
 	for _, h := range hostiles {
@@ -60,7 +60,7 @@ func TestHostileCommandsHitTheirLimit(t *testing.T) {
 			t.Parallel()
 			h.hit(t, "")
 		})
-		if !testenv.All() && !h.everywhere {
+		if !testenv.All() && (!h.everywhere || h.measure == "runtime_seconds") {
 			continue
 		}
 		t.Run(h.name+" in gVisor", func(t *testing.T) {
@@ -94,7 +94,7 @@ func (h hostile) hit(t *testing.T, runtime string) {
 	t.Helper()
 	var flags []string
 	if runtime != "" {
-		h.seconds += 12 // gVisor starts more slowly
+		h.seconds += 4 // gVisor starts more slowly
 		flags = []string{"--runtime", runtime}
 	}
 	rig, task := h.start(t, "echo done > before.txt", h.command)
