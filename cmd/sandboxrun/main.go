@@ -24,7 +24,7 @@ func main() { os.Exit(mainCode()) }
 // mainCode is main without the exit, so that tests can run it as a command.
 func mainCode() int {
 	if len(os.Args) == 2 && os.Args[1] == reader.Command { // before anything that a child has no use for
-		return reader.Main()
+		return reader.Main(context.Background())
 	}
 	boundMemory()
 	// A reader that goes away early must not kill the run: with a handler

@@ -21,7 +21,7 @@ func dropCapabilities() error {
 	data[0].Permitted &= kept
 	data[0].Effective &= kept
 	data[0].Inheritable, data[1] = 0, unix.CapUserData{}
-	_, _, errno := psx.Syscall3(unix.SYS_CAPSET, uintptr(unsafe.Pointer(&header)), uintptr(unsafe.Pointer(&data[0])), 0)
+	_, _, errno := psx.Syscall3(unix.SYS_CAPSET, uintptr(unsafe.Pointer(&header)), uintptr(unsafe.Pointer(&data[0])), 0) //nolint:gosec // the kernel reads both
 	runtime.KeepAlive(&data)
 	if errno != 0 {
 		return errno

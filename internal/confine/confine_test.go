@@ -102,7 +102,6 @@ func threads(string) error {
 	done := make(chan struct{})
 	for range 20 {
 		go func() {
-			time.Sleep(time.Millisecond)
 			_ = unix.Nanosleep(&unix.Timespec{Nsec: 5_000_000}, nil) // holds a thread
 			done <- struct{}{}
 		}()
@@ -115,9 +114,9 @@ func threads(string) error {
 
 // outcome is what an inmate reports.
 type outcome struct {
-	Lacking Lacking
-	Failed  map[string]string // by attempt, "" for one that succeeded
-	Status  string            // /proc/self/status, as it was opened before
+	Lacking Lacking           `json:"lacking"`
+	Failed  map[string]string `json:"failed"` // by attempt, "" for one that succeeded
+	Status  string            `json:"status"` // /proc/self/status, as it was opened before
 }
 
 func inmate(dir string) int {

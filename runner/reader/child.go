@@ -29,7 +29,7 @@ const (
 )
 
 // Main is the whole life of a child; it returns its exit code.
-func Main() int {
+func Main(ctx context.Context) int {
 	k, text, err := receive(os.Stdin, maxOrder)
 	if err != nil || k != kindOrder {
 		fmt.Fprintln(os.Stderr, "sandboxrun: this command is started by sandboxrun itself")
@@ -42,7 +42,7 @@ func Main() int {
 	if err = decode(text, &o); err == nil {
 		debug.SetMemoryLimit(o.Limits.MemoryBytes / 2)
 		if err = c.confine(); err == nil {
-			err = c.work(context.Background())
+			err = c.work(ctx)
 		}
 	}
 	if err != nil {

@@ -130,7 +130,7 @@ func TestATreeThatTakesTooMuchMemoryEndsTheChild(t *testing.T) {
 	if _, err := c.Read(t.Context(), s.work(t, nil), Progress{}); !errors.As(err, &limit) || limit.What != "memory" {
 		t.Errorf("got %v", err)
 	}
-	if got, err := read(t, Limits{}, s.work(t, nil), Progress{}); err != nil || len(got.Diff.Changes) != 25_000 {
+	if got, err := read(t, s.work(t, nil), Progress{}); err != nil || len(got.Diff.Changes) != 25_000 {
 		t.Errorf("with the usual limits: %v", err)
 	}
 }

@@ -50,9 +50,9 @@ func (s *site) work(t testing.TB, secrets map[string]string) Work {
 }
 
 // read has a child of the built program do the work.
-func read(t testing.TB, l Limits, w Work, tell Progress) (Reading, error) {
+func read(t testing.TB, w Work, tell Progress) (Reading, error) {
 	t.Helper()
-	c := Program{Path: built, Limits: l}.Start()
+	c := Program{Path: built}.Start()
 	defer c.Stop()
 	return c.Read(t.Context(), w, tell)
 }

@@ -51,7 +51,7 @@ func send(w io.Writer, k kind, v any) error {
 	}
 	frame := make([]byte, headerBytes, headerBytes+len(text))
 	frame[0] = byte(k)
-	binary.BigEndian.PutUint32(frame[1:], uint32(len(text))) //nolint:gosec // bounded above
+	binary.BigEndian.PutUint32(frame[1:], uint32(len(text)))
 	_, err = w.Write(append(frame, text...))
 	return err
 }

@@ -23,7 +23,7 @@ func FuzzAnswers(f *testing.F) {
 	s := newSite(f, workspace.LayoutCopy, baseFiles, edit(f))
 	w := s.work(f, nil)
 	gitdifftest.Must(f, os.WriteFile(w.Patch, []byte("patch"), 0o600))
-	honest := answersOf(f, s, w)
+	honest := answersOf(f, w)
 	f.Add(honest)
 	for cut := range 12 {
 		f.Add(honest[:len(honest)*cut/12])
@@ -69,7 +69,7 @@ func frame(k kind, text string) []byte {
 }
 
 // answersOf records what a child answers, with a patch of five bytes.
-func answersOf(t testing.TB, s *site, w Work) []byte {
+func answersOf(t testing.TB, w Work) []byte {
 	t.Helper()
 	w.Patch = filepath.Join(t.TempDir(), "patch")
 	o := w.order(DefaultLimits())

@@ -1,7 +1,6 @@
 package reader
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -9,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"runtime"
+	"strings"
 	"sync"
 	"syscall"
 	"time"
@@ -172,7 +172,7 @@ func overdue(ctx context.Context) error {
 
 // outOfMemory recognises the last words of a Go program that gets no more memory.
 func outOfMemory(text string) bool {
-	return bytes.Contains([]byte(text), []byte("out of memory")) || bytes.Contains([]byte(text), []byte("cannot allocate memory"))
+	return strings.Contains(text, "out of memory") || strings.Contains(text, "cannot allocate memory")
 }
 
 // words keeps the beginning of what a child prints on its standard error.

@@ -34,9 +34,9 @@ func TestAChildFindsWhatThisProcessFinds(t *testing.T) {
 			}
 			w := s.work(t, nil)
 			var told []string
-			got, err := read(t, Limits{}, w, Progress{
+			got, err := read(t, w, Progress{
 				Captured: func(c *capture.Snapshot) { told = append(told, "captured "+c.Tree) },
-				Compared: func(d *change.Diff) { told = append(told, "compared") },
+				Compared: func(*change.Diff) { told = append(told, "compared") },
 				Searched: func() { told = append(told, "searched") },
 			})
 			gitdifftest.Must(t, err)
@@ -72,7 +72,7 @@ func TestAKnownSecretLeavesAnEmptyPatch(t *testing.T) {
 	const secret = "not-a-real-key-0123456789"
 	s := newSite(t, workspace.LayoutCopy, baseFiles, func(dir string) { gitdifftest.WriteFiles(t, dir, map[string]string{"f": "x " + secret + "\n"}) })
 	w := s.work(t, map[string]string{"key": secret})
-	got, err := read(t, Limits{}, w, Progress{})
+	got, err := read(t, w, Progress{})
 	gitdifftest.Must(t, err)
 	if got.Leaks == nil || !got.Leaks.Known || got.Patched || len(got.Leaks.Places) != 1 || !strings.Contains(got.Leaks.Places[0].What, "the value of key") {
 		t.Errorf("leaks %+v, patched %v", got.Leaks, got.Patched)
@@ -85,7 +85,7 @@ func TestAKnownSecretLeavesAnEmptyPatch(t *testing.T) {
 func TestAnUnchangedTreeNeedsNoSearch(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, workspace.LayoutOverlay, baseFiles, func(string) {})
-	got, err := read(t, Limits{}, s.work(t, nil), Progress{})
+	got, err := read(t, s.work(t, nil), Progress{})
 	gitdifftest.Must(t, err)
 	if got.Snapshot.Tree != s.base.Tree || got.Diff == nil || len(got.Diff.Changes) != 0 || got.Leaks != nil || got.Patched {
 		t.Errorf("got %+v", got)
@@ -96,11 +96,11 @@ func TestATreeThatWasCapturedBeforeIsReadFromObjects(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, workspace.LayoutCopy, baseFiles, edit(t))
 	w := s.work(t, nil)
-	first, err := read(t, Limits{}, w, Progress{})
+	first, err := read(t, w, Progress{})
 	gitdifftest.Must(t, err)
 	again := w
 	again.Source, again.To, again.Patch = nil, first.Snapshot.Tree, w.Patch+"-again"
-	got, err := read(t, Limits{}, again, Progress{})
+	got, err := read(t, again, Progress{})
 	gitdifftest.Must(t, err)
 	one, err := os.ReadFile(w.Patch)
 	gitdifftest.Must(t, err)
@@ -117,17 +117,17 @@ func TestErrorsKeepTheirMeaningOnTheWay(t *testing.T) {
 	small := s.work(t, nil)
 	small.Source.Budget.Files = 2
 	var budget *gitdiff.BudgetError
-	if got, err := read(t, Limits{}, small, Progress{}); !errors.As(err, &budget) || budget.Code != gitdiff.TooManyFiles || budget.Limit != 2 || got.Snapshot != nil {
+	if got, err := read(t, small, Progress{}); !errors.As(err, &budget) || budget.Code != gitdiff.TooManyFiles || budget.Limit != 2 || got.Snapshot != nil {
 		t.Errorf("budget: %v, %+v", err, got)
 	}
 	full := s.work(t, nil)
 	full.Source.Budget.FreeBytes = 1 << 60
-	if _, err := read(t, Limits{}, full, Progress{}); err == nil || !strings.Contains(err.Error(), "bytes free and must keep") {
+	if _, err := read(t, full, Progress{}); err == nil || !strings.Contains(err.Error(), "bytes free and must keep") {
 		t.Errorf("floor: %v", err)
 	}
 	taken := s.work(t, nil)
 	gitdifftest.Must(t, os.WriteFile(taken.Patch, nil, 0o600))
-	if _, err := read(t, Limits{}, taken, Progress{}); err == nil || !strings.Contains(err.Error(), "file exists") {
+	if _, err := read(t, taken, Progress{}); err == nil || !strings.Contains(err.Error(), "file exists") {
 		t.Errorf("patch that exists: %v", err)
 	}
 	c := Program{Path: filepath.Join(t.TempDir(), "missing")}.Start()
