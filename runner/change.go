@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"slices"
 	"strings"
@@ -12,9 +13,9 @@ import (
 	"sandboxrun/gitdiff"
 	"sandboxrun/gitdiff/capture"
 	"sandboxrun/gitdiff/change"
-	"sandboxrun/internal/floor"
 	"sandboxrun/runner/config"
 	"sandboxrun/runner/document"
+	"sandboxrun/runner/reader"
 	"sandboxrun/runner/scan"
 )
 
@@ -25,6 +26,8 @@ type captured struct {
 	diff     *change.Diff      // likewise
 	leaks    scan.Leaks
 	refused  []gitdiff.Finding // what keeps the change from landing
+	unread   bool              // not all of it could be read; what is known is true
+	patched  bool              // the patch has all of it
 	// refusedByGit says that git itself refuses the new objects.
 	refusedByGit bool
 }
@@ -35,13 +38,9 @@ func (c *captured) captured() bool { return c.diff != nil }
 // any says that something changed.
 func (c *captured) any() bool { return c.diff != nil && len(c.diff.Changes) > 0 }
 
-// inspect reports what the captured tree could not hold and what the change does
+// inspected reports what the captured tree could not hold and what the change does
 // to those who check it out, as far as the user's policy lets it.
-func (c *captured) inspect(ctx context.Context, land config.Land, report *findings) error {
-	in, err := c.diff.Inspect(ctx, int64(cmp.Or(land.MaxFile, config.DefaultMaxFile)))
-	if err != nil {
-		return fmt.Errorf("inspect change: %w", err)
-	}
+func (c *captured) inspected(in *change.Inspection, land config.Land, report *findings) {
 	all := slices.Concat(in.Findings, c.snapshot.Findings)
 	for i := range all {
 		if all[i].Grade = gradeOf(land, all[i]); all[i].Grade == gitdiff.Refuse {
@@ -54,26 +53,42 @@ func (c *captured) inspect(ctx context.Context, land config.Land, report *findin
 		report.add(findingIssue(f))
 	}
 	report.omitted += c.snapshot.Dropped + in.Dropped
-	return nil
 }
 
-// writePatch writes the change to a file that must not exist, unless it holds a
-// known secret, as long as the disk has room.
-func (c *captured) writePatch(ctx context.Context, path string, disk *floor.Floor, policy scan.Policy, report *findings) error {
-	var err error
-	c.leaks, err = scan.Change(ctx, c.diff, policy)
-	c.reportLeaks(report)
-	if err != nil || c.leaks.Known {
-		return err
+// read has a child capture and read what the work left behind, takes over what it
+// found out, and stops it. After an error the change holds what was known
+// before; it is not to be landed, and has no patch.
+func (f *facts) read(ctx context.Context, o Options, child *reader.Child, w reader.Work, tell reader.Progress) error {
+	w.From, w.MaxFile = f.base.Tree, int64(cmp.Or(o.Config.Land.MaxFile, config.DefaultMaxFile))
+	w.Search = scan.Policy{Secrets: f.record.Secrets, Allowed: o.Config.Land.AllowSecrets}
+	w.Patch, w.FreeBytes = f.record.Dir.PatchPath(), f.plan.Box.Limits.FreeBytes
+	got, err := child.Read(ctx, w, tell)
+	child.Stop()
+	f.change.unread = err != nil
+	f.change.took(got, w.To, o.Config.Land, &f.report.findings)
+	if f.change.patched = err == nil && got.Patched; f.change.patched {
+		return nil
 	}
-	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
-	if err != nil {
-		return fmt.Errorf("write patch: %w", err)
+	if rerr := os.Remove(w.Patch); !errors.Is(rerr, fs.ErrNotExist) {
+		err = errors.Join(err, rerr)
 	}
-	if err := errors.Join(c.diff.WritePatch(ctx, disk.Writer(f)), f.Sync(), f.Close()); err != nil {
-		return fmt.Errorf("write patch: %w", err)
+	return err
+}
+
+// took takes over what a reading found out, of the tree that had been captured
+// before if it was.
+func (c *captured) took(got reader.Reading, tree string, land config.Land, report *findings) {
+	c.snapshot, c.diff = got.Snapshot, got.Diff
+	if c.snapshot == nil && tree != "" {
+		c.snapshot = &capture.Snapshot{Tree: tree}
 	}
-	return nil
+	if got.Inspection != nil {
+		c.inspected(got.Inspection, land, report)
+	}
+	if got.Leaks != nil {
+		c.leaks = *got.Leaks
+		c.reportLeaks(report)
+	}
 }
 
 // reportLeaks reports what a search for secrets found.

@@ -135,7 +135,7 @@ func (f *facts) result(boxes *document.BoxResult, usage document.AgentUsage) *do
 		res.Git.Tree = f.change.snapshot.Tree
 	}
 	if f.change.any() {
-		if !f.change.leaks.Known {
+		if f.change.patched {
 			res.Git.Patch = f.record.Dir.PatchPath()
 		}
 		res.FilesChanged, res.FilesOmitted = listed(f.change.diff.Changes, maxListed)

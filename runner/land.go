@@ -15,10 +15,10 @@ import (
 )
 
 // skipLand says that nothing is to be landed: nothing changed, nobody wants it,
-// the run failed, a person stopped it (its patch stays for "apply"), or the
-// change may hold secrets.
+// the run failed, a person stopped it (its patch stays for "apply"), the change
+// may hold secrets, or not all of it could be read.
 func skipLand(x *run) bool {
-	return !x.change.any() || x.plan.Land != document.LandBranch || x.report.interrupted || x.change.leaks.Found || x.status() == document.StatusFailed
+	return !x.change.any() || x.plan.Land != document.LandBranch || x.report.interrupted || x.change.leaks.Found || x.change.unread || x.status() == document.StatusFailed
 }
 
 // maxNumbered bounds the numbered names that are tried when the task's is taken.

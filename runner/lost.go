@@ -9,17 +9,14 @@ import (
 	"time"
 
 	"sandboxrun/gitdiff"
-	"sandboxrun/gitdiff/capture"
-	"sandboxrun/gitdiff/change"
 	"sandboxrun/gitdiff/land"
-	"sandboxrun/internal/floor"
 	"sandboxrun/internal/step"
 	"sandboxrun/runner/box"
 	"sandboxrun/runner/document"
 	"sandboxrun/runner/journal"
 	"sandboxrun/runner/mailbox"
+	"sandboxrun/runner/reader"
 	"sandboxrun/runner/record"
-	"sandboxrun/runner/scan"
 	"sandboxrun/runner/session"
 	"sandboxrun/runner/state"
 	"sandboxrun/sandbox/egress"
@@ -211,25 +208,13 @@ func (x *lostRun) recoverChange(ctx context.Context, tree string) error {
 		return fmt.Errorf("open store: %w", err)
 	}
 	defer func() { _ = objects.Close() }() // nothing was written
-	diff, err := change.Compare(ctx, objects, x.base.Tree, tree)
-	if err != nil {
-		return fmt.Errorf("change of the captured tree: %w", err)
-	}
 	patch := x.record.Dir.PatchPath()
 	if err := os.Remove(patch); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("replace patch: %w", err)
 	}
-	x.change.diff, x.change.snapshot = diff, &capture.Snapshot{Tree: tree}
-	if !x.change.any() {
-		return nil
-	}
-	land := x.r.o.Config.Land
-	if err = x.change.inspect(ctx, land, &x.report.findings); err == nil {
-		err = x.change.writePatch(ctx, patch, floor.New(x.r.o.State.Dir(), x.plan.Box.Limits.FreeBytes), scan.Policy{Secrets: x.record.Secrets, Allowed: land.AllowSecrets}, &x.report.findings)
-	}
-	if err != nil { // what was not searched is not shown
+	if err := x.read(ctx, x.r.o, x.r.o.Reader.Start(), reader.Work{Objects: objects, To: tree}, reader.Progress{}); err != nil { // what was not searched is not shown
 		x.change.diff, x.change.snapshot = nil, nil
-		return errors.Join(err, os.RemoveAll(patch))
+		return fmt.Errorf("change of the captured tree: %w", err)
 	}
 	return nil
 }

@@ -60,8 +60,10 @@ func (x *run) boxOn(ctx context.Context, role, tree string, ws *workspace.Worksp
 func noBox(x *run) bool { return x.boxes.Working == nil }
 
 // closeBox is the phase close: it removes the working box. A box that cannot be
-// confirmed as removed stays the working one, so that nobody reads its tree.
+// confirmed as removed stays the working one, so that nobody reads its tree. The
+// process that will read it starts meanwhile.
 func closeBox(ctx context.Context, x *run) error {
+	x.child = x.r.o.Reader.Start()
 	if err := x.boxes.Working.Close(ctx); err != nil {
 		return err
 	}

@@ -19,6 +19,7 @@ import (
 type phase struct {
 	name  string
 	bound time.Duration
+	heeds bool            // a signal that comes meanwhile ends it after [signalGrace]
 	skip  func(*run) bool // nil: never skipped
 	do    func(context.Context, *run) error
 }
@@ -36,7 +37,7 @@ var phases = []phase{
 	{name: "agent", skip: skipAfterFailure, do: work},
 	{name: plan.PhaseSave, bound: plan.SaveBound, skip: skipSave, do: save},
 	{name: "close", bound: plan.CloseBound, skip: noBox, do: closeBox},
-	{name: "snapshot", bound: plan.SnapshotBound, skip: skipSnapshot, do: snapshot},
+	{name: "snapshot", bound: plan.SnapshotBound, heeds: true, skip: skipSnapshot, do: snapshot},
 	{name: "verify", skip: skipVerify, do: verify},
 	{name: "judge", bound: plan.JudgeBound, do: judge},
 	{name: phaseLand, bound: plan.LandBound, skip: skipLand, do: landChange},
@@ -53,6 +54,9 @@ func (x *run) runPhase(ctx, work context.Context, ph phase) {
 	pctx, cancel := work, context.CancelFunc(func() {})
 	if ph.bound > 0 {
 		pctx, cancel = teardown(ctx, ph.name, ph.bound)
+	}
+	if ph.heeds {
+		pctx, cancel = heeding(ctx, pctx, cancel)
 	}
 	err := context.Cause(pctx)
 	if err == nil {
@@ -132,6 +136,30 @@ func (x *run) cancelIfAsked(phase string) {
 	}
 }
 
+// signalGrace is how long the reading of a tree may go on after a signal: nearly always long enough for its patch.
+const signalGrace = time.Second
+
+// heeding returns a context for work that is owed to the user, which also ends signalGrace after ctx does. It goes on where
+// ctx has ended before: that signal ended the work whose change is still to be read, and the next one ends this program.
+func heeding(ctx, owed context.Context, cancel context.CancelFunc) (context.Context, context.CancelFunc) {
+	if ctx.Err() != nil {
+		return owed, cancel
+	}
+	owed, end := context.WithCancelCause(owed)
+	stop := context.AfterFunc(ctx, func() {
+		select {
+		case <-time.After(signalGrace):
+			end(context.Cause(ctx))
+		case <-owed.Done():
+		}
+	})
+	return owed, func() {
+		stop()
+		end(nil)
+		cancel()
+	}
+}
+
 // do runs the phases. It never fails: what goes wrong becomes an issue, and the
 // phases that close, capture and settle are run all the same.
 func (x *run) do(ctx context.Context) *document.Result {
@@ -151,5 +179,6 @@ func (x *run) do(ctx context.Context) *document.Result {
 			x.runPhase(ctx, work, ph)
 		}
 	}
+	x.child.Stop() // where there was nothing to read
 	return settle(x)
 }

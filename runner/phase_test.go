@@ -7,6 +7,7 @@ import (
 	"io"
 	"syscall"
 	"testing"
+	"time"
 
 	"sandboxrun/runner/document"
 )
@@ -27,5 +28,34 @@ func TestAPhaseThatASignalCutOffDiedOfTheSignal(t *testing.T) {
 	}
 	if err := withCause(ctx, nil); err != nil {
 		t.Errorf("success became %v", err)
+	}
+}
+
+// A signal that comes while a tree is read leaves the reading a moment; one that came before has ended the work, whose
+// change is still to be read.
+func TestASignalLeavesTheReadingAMoment(t *testing.T) {
+	t.Parallel()
+	signal := document.Interrupted{Signal: syscall.SIGTERM}
+	ctx, strike := context.WithCancelCause(t.Context())
+	owed, end := teardown(ctx, "snapshot", time.Minute)
+	pctx, cancel := heeding(ctx, owed, end)
+	began := time.Now()
+	strike(signal)
+	if pctx.Err() != nil {
+		t.Error("it ended at once")
+	}
+	<-pctx.Done()
+	if took := time.Since(began); took < signalGrace || took > 2*signalGrace || !errors.Is(context.Cause(pctx), signal) {
+		t.Errorf("it ended after %s with %v", took, context.Cause(pctx))
+	}
+	cancel()
+	late, release := teardown(ctx, "snapshot", time.Minute)
+	pctx, cancel = heeding(ctx, late, release)
+	if pctx.Err() != nil {
+		t.Error("a signal that came before ended it")
+	}
+	cancel()
+	if pctx.Err() == nil {
+		t.Error("it goes on after its end")
 	}
 }

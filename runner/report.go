@@ -11,6 +11,7 @@ import (
 	"sandboxrun/runner/box"
 	"sandboxrun/runner/document"
 	"sandboxrun/runner/journal"
+	"sandboxrun/runner/reader"
 	"sandboxrun/runner/record"
 	"sandboxrun/sandbox"
 )
@@ -139,6 +140,7 @@ func failureCode(err error) (code, action string) {
 		setup  *setupError
 		home   *box.HomeError
 		budget *gitdiff.BudgetError
+		needs  *reader.LimitError
 	)
 	switch {
 	case errors.As(err, &gone):
@@ -159,7 +161,7 @@ func failureCode(err error) (code, action string) {
 		return document.CodeSetupFailed, "what set-up leaves in HOME is carried over with tar, which the image must have; let set-up write less there"
 	case errors.Is(err, gitdiff.ErrTreeUnstable):
 		return document.CodeTreeUnstable, ""
-	case errors.As(err, &budget):
+	case errors.As(err, &budget), errors.As(err, &needs):
 		return document.CodeTreeTooLarge, ""
 	}
 	return document.CodeRunnerError, ""

@@ -13,6 +13,7 @@ import (
 	"sandboxrun/runner/journal"
 	"sandboxrun/runner/plan"
 	"sandboxrun/runner/program"
+	"sandboxrun/runner/reader"
 	"sandboxrun/runner/record"
 	"sandboxrun/sandbox"
 	"sandboxrun/sandbox/egress"
@@ -31,6 +32,7 @@ type run struct {
 	trees box.Trees
 	boxes box.Boxes
 	desk  *approval.Desk // tool calls that wait for a person
+	child *reader.Child  // reads what the work left; nil before the box is closed
 	dirt  *dirtSearch    // nil where the uncommitted changes are part of the run
 }
 

@@ -7,6 +7,7 @@ import (
 	"sandboxrun/gitdiff/workspace"
 	"sandboxrun/runner/approval"
 	"sandboxrun/runner/config"
+	"sandboxrun/runner/reader"
 	"sandboxrun/runner/state"
 	"sandboxrun/sandbox"
 )
@@ -20,6 +21,8 @@ type Options struct {
 	// process of every box (this program itself). Every run keeps the file under
 	// another name of its own while it lives.
 	GuestBinary string
+	// Reader is this program as well: a process of it reads what a box left.
+	Reader reader.Program
 	// CABundle is the host path of the authorities boxes shall trust, "" for
 	// those of their image.
 	CABundle string

@@ -95,6 +95,7 @@ func (x *run) removeTrees() {
 	}
 	if x.trees.Objects != nil {
 		failed("object store", x.trees.Objects.Close())
+		x.trees.Objects = nil // with its cache
 	}
 	failed("repository", x.repo.Close())
 }
@@ -119,6 +120,10 @@ func (x *run) sessionTree() state.SessionTree {
 	// A later landing would bring these along as history.
 	if len(x.change.refused) > 0 || x.change.refusedByGit {
 		x.sessionLost(lost+"the change is not such as may land", document.SeverityFlaw)
+		return begin
+	}
+	if x.change.unread {
+		x.sessionLost(lost+"not all of the change could be read", document.SeverityFlaw)
 		return begin
 	}
 	if x.change.leaks.Found {

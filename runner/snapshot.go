@@ -2,14 +2,14 @@ package runner
 
 import (
 	"context"
-	"fmt"
+	"sync"
 
+	"sandboxrun/gitdiff/capture"
 	"sandboxrun/gitdiff/change"
-	"sandboxrun/internal/floor"
 	"sandboxrun/internal/step"
 	"sandboxrun/runner/document"
 	"sandboxrun/runner/journal"
-	"sandboxrun/runner/scan"
+	"sandboxrun/runner/reader"
 )
 
 var (
@@ -22,38 +22,40 @@ var (
 func skipSnapshot(x *run) bool { return x.trees.Working == nil || x.boxes.Left() }
 
 // snapshot captures the tree that the work left behind, now that nothing runs on
-// it any more, and records its difference from the base.
+// it any more, and records its difference from the base. A process of its own
+// reads the tree.
 func snapshot(ctx context.Context, x *run) error {
+	src, err := x.trees.Working.Source(captureBudget(x.r.o.Config.Land, x.trees.Limits.FreeBytes))
+	if err != nil {
+		return err
+	}
 	step.Before(stepSnapshot)
-	snap, err := x.trees.Working.Snapshot(ctx, captureBudget(x.r.o.Config.Land, x.trees.Limits.FreeBytes))
-	step.After(stepSnapshot)
-	if err != nil {
-		return fmt.Errorf("capture tree: %w", err)
+	captured := sync.OnceFunc(func() { step.After(stepSnapshot) })
+	searched := false
+	if x.child == nil { // there was no box to be closed
+		x.child = x.r.o.Reader.Start()
 	}
-	diff, err := change.Compare(ctx, x.trees.Objects, x.base.Tree, snap.Tree)
-	if err != nil {
-		return fmt.Errorf("compare trees: %w", err)
-	}
-	x.change.snapshot, x.change.diff = snap, diff
-	x.record.Steps.WriteTree(snap.Tree)
-	for _, c := range diff.Changes {
-		x.record.Log.Emit("snapshot", journal.FileChanged{FileChange: fileChange(c)})
-	}
-	if err := x.change.inspect(ctx, x.r.o.Config.Land, &x.report.findings); err != nil {
-		return err
-	}
-	if x.change.any() {
-		step.Before(stepPatch)
-		err := x.change.writePatch(ctx, x.record.Dir.PatchPath(), floor.New(x.trees.State.Dir(), x.trees.Limits.FreeBytes), x.scanPolicy(), &x.report.findings)
+	err = x.read(ctx, x.r.o, x.child, reader.Work{Objects: x.trees.Objects, Source: &src}, reader.Progress{
+		Captured: func(s *capture.Snapshot) {
+			captured()
+			x.record.Steps.WriteTree(s.Tree)
+		},
+		Compared: func(d *change.Diff) {
+			for _, c := range d.Changes {
+				x.record.Log.Emit("snapshot", journal.FileChanged{FileChange: fileChange(c)})
+			}
+		},
+		Searched: func() {
+			step.Before(stepPatch)
+			searched = true
+		},
+	})
+	captured()
+	if searched {
 		step.After(stepPatch)
-		return err
 	}
-	if !x.report.stopped { // else the reason why the work stopped is reported
+	if err == nil && !x.change.any() && !x.report.stopped { // else the reason why the work stopped is reported
 		x.report.add(issue(document.CodeNoChanges, document.KindOfIssue(document.CodeNoChanges).Meaning))
 	}
-	return nil
-}
-
-func (x *run) scanPolicy() scan.Policy {
-	return scan.Policy{Secrets: x.record.Secrets, Allowed: x.r.o.Config.Land.AllowSecrets}
+	return err
 }

@@ -93,8 +93,8 @@ Start here:
    sandboxrun run "make the tests pass" --check "npm test"`
 
 // memoryGoal is the heap size, in bytes, that the collector works to stay below. Memory in use may exceed it: a change
-// of very many files is held as a list.
-const memoryGoal = 128 << 20
+// of very many files is held as a list. What a box left is read elsewhere.
+const memoryGoal = 64 << 20
 
 // boundMemory sets the goal, unless the environment has one. Without it the heap grows to twice the largest size ever
 // in use.

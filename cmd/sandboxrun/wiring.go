@@ -18,6 +18,8 @@ import (
 	"sandboxrun/runner/approval"
 	"sandboxrun/runner/config"
 	"sandboxrun/runner/document"
+	running "sandboxrun/runner/program"
+	"sandboxrun/runner/reader"
 	"sandboxrun/runner/service"
 	"sandboxrun/runner/state"
 	"sandboxrun/sandbox/docker"
@@ -79,7 +81,8 @@ func (p *program) runnerWith(cfg config.Config, getenv func(string) string, boxe
 	}
 	r := runner.New(runner.Options{
 		Asker: asker, Waiting: func(message string) { p.notef("%s", message) },
-		State: st, Config: cfg, Engine: eng, GuestBinary: binary, CABundle: images.HostCAPath(getenv), Getenv: getenv, Layout: layout,
+		State: st, Config: cfg, Engine: eng, GuestBinary: binary, Reader: reader.Program{Path: running.Running},
+		CABundle: images.HostCAPath(getenv), Getenv: getenv, Layout: layout,
 		AgentLabel: images.AgentLabel, Version: buildVersion().Version,
 	})
 	return r, func() {

@@ -14,6 +14,7 @@ import (
 	"sandboxrun/runner/config"
 	"sandboxrun/runner/document"
 	"sandboxrun/runner/plan"
+	"sandboxrun/runner/reader"
 	"sandboxrun/runner/state"
 	"sandboxrun/sandbox/docker"
 )
@@ -47,7 +48,7 @@ func newInsider(s *site) (*insider, error) {
 		return nil, err
 	}
 	return &insider{site: s, engine: engine, config: config, runner: runner.New(runner.Options{
-		State: state, Config: config, Engine: engine, GuestBinary: s.program, Getenv: getenv, Version: "soak",
+		State: state, Config: config, Engine: engine, GuestBinary: s.program, Reader: reader.Program{Path: s.program}, Getenv: getenv, Version: "soak",
 	})}, nil
 }
 

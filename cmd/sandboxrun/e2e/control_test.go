@@ -17,6 +17,7 @@ import (
 	"sandboxrun/runner/config"
 	"sandboxrun/runner/document"
 	"sandboxrun/runner/mailbox"
+	"sandboxrun/runner/reader"
 	"sandboxrun/runner/service"
 	"sandboxrun/runner/state"
 	engines "sandboxrun/sandbox/docker"
@@ -60,7 +61,7 @@ func (r *rig) inside(o service.Options) *service.Service {
 	}
 	r.t.Cleanup(func() { _ = engine.Close() })
 	o.State = st
-	o.Runner = runner.New(runner.Options{State: st, Config: config.Default(), Engine: engine, GuestBinary: program, Getenv: os.Getenv, Version: "test"})
+	o.Runner = runner.New(runner.Options{State: st, Config: config.Default(), Engine: engine, GuestBinary: program, Reader: reader.Program{Path: program}, Getenv: os.Getenv, Version: "test"})
 	return service.New(o)
 }
 
