@@ -14,7 +14,7 @@ import (
 	"sandboxrun/schemas"
 )
 
-// described documents of the program, by the names they have in the OpenAPI document.
+// documents are the program's own schemas, by the names they have in the OpenAPI document.
 var documents = map[string]string{"Task": "task", "Plan": "plan", "Result": "result", "Event": "event"}
 
 // apiVersion is the version of the interface, which does not follow that of the program.
@@ -38,7 +38,7 @@ func (s *Server) openAPIRoutes() {
 		describeErrors(&op)
 		s.api.OpenAPI().AddOperation(&op)
 	}
-	doc := sync.OnceValues(s.Document)
+	doc := sync.OnceValues(func() ([]byte, error) { return s.Document(addSchema) })
 	s.mux.HandleFunc("GET /openapi.json", func(w http.ResponseWriter, _ *http.Request) {
 		text, err := doc()
 		if err != nil {
@@ -49,8 +49,9 @@ func (s *Server) openAPIRoutes() {
 	})
 }
 
-// Document is the OpenAPI document of all routes, in the form of every other document of the program.
-func (s *Server) Document() ([]byte, error) {
+// Document is the OpenAPI document of all routes, in the form of every other document of the program. add adds one of
+// the program's schemas to those of the document, by its name there and the name of its file.
+func (s *Server) Document(add func(named map[string]any, name, file string) error) ([]byte, error) {
 	raw, err := json.Marshal(s.api.OpenAPI())
 	if err != nil {
 		return nil, fmt.Errorf("describe routes: %w", err)
@@ -65,7 +66,7 @@ func (s *Server) Document() ([]byte, error) {
 		return nil, errors.New("describe routes: the document has no schemas")
 	}
 	for name, file := range documents {
-		if err := addSchema(named, name, file); err != nil {
+		if err := add(named, name, file); err != nil {
 			return nil, fmt.Errorf("describe routes: schema %s: %w", file, err)
 		}
 	}

@@ -37,11 +37,13 @@ type rig struct {
 	t      *testing.T
 	state  *state.State
 	server *Server
-	addr   string
-	socket string
-	log    *lockedBuffer
-	stop   func() // stops the server and waits
-	client *http.Client
+
+	contract *contract
+	addr     string
+	socket   string
+	log      *lockedBuffer
+	stop     func() // stops the server and waits
+	client   *http.Client
 }
 
 type lockedBuffer struct {
@@ -74,6 +76,10 @@ func newRig(t *testing.T, change ...func(*Options)) *rig {
 		c(&o)
 	}
 	s := New(o)
+	contract, err := readContract(s)
+	if err != nil {
+		t.Fatal(err)
+	}
 	tcp, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -86,7 +92,7 @@ func newRig(t *testing.T, change ...func(*Options)) *rig {
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
 	go func() { ended <- s.Serve(ctx, Listeners{TCP: tcp, Socket: socket}) }()
-	r := &rig{t: t, state: st, server: s, addr: tcp.Addr().String(), socket: path, log: log, client: &http.Client{Transport: &http.Transport{DisableCompression: true}}}
+	r := &rig{t: t, state: st, server: s, contract: contract, addr: tcp.Addr().String(), socket: path, log: log, client: &http.Client{Transport: &http.Transport{DisableCompression: true}}}
 	r.stop = sync.OnceFunc(func() {
 		cancel()
 		r.client.CloseIdleConnections()
@@ -146,11 +152,7 @@ func (r *rig) callAs(authorization, method, path, body string, header ...string)
 	}
 	a := answer{status: res.StatusCode, header: res.Header, body: text}
 	a.check(r.t, method+" "+path)
-	c, err := committed()
-	if err != nil {
-		r.t.Fatal(err)
-	}
-	c.judge(r.t, method, path, a)
+	r.contract.judge(r.t, method, path, a)
 	return a
 }
 
