@@ -99,6 +99,18 @@ func (r *Runner) preflight(ctx context.Context, p *plan.Plan) (_ *ready, err err
 	return rd, err
 }
 
+// Check reports whether a plan could be run now, with the errors of Execute. It creates nothing and takes nothing;
+// whether a session can go on is decided when its turn comes.
+func (r *Runner) Check(ctx context.Context, p *plan.Plan) error {
+	alone := *p
+	alone.Session, alone.Retry = "", ""
+	rd, err := r.preflight(ctx, &alone)
+	if err != nil {
+		return err
+	}
+	return rd.repo.Close()
+}
+
 func (r *Runner) preflightAgent(rd *ready, ap *plan.Agent) error {
 	a, ok := agents.Lookup(ap.Name)
 	if !ok {

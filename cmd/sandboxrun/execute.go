@@ -16,6 +16,7 @@ import (
 	"sandboxrun/runner/document"
 	"sandboxrun/runner/journal"
 	"sandboxrun/runner/plan"
+	"sandboxrun/runner/service"
 )
 
 func (p *program) executeCommand() *cli.Command {
@@ -41,6 +42,10 @@ With --require-tier, or box.require_tier in the configuration or the task, a run
 whose boxes would be less isolated is refused before anything is made. The
 strictest of the three counts; the result's box.tier is the actual tier.
 
+With --detach the command prints the state of the run as soon as the task is stored,
+and the run goes on without it: "sandboxrun runs wait" gives its result. The same task
+under the same task_id is accepted once.
+
 The first SIGINT, SIGTERM or SIGHUP stops the run and still gives its result; the
 second ends the program at once, with an error document.
 
@@ -53,9 +58,11 @@ Examples:
    sandboxrun execute --quiet --output result.json task.json
    sandboxrun execute --require-tier runc task.json
    sandboxrun execute --events - task.json
+   sandboxrun execute --detach task.json
    sandboxrun execute --session fix-login task.json
    sandboxrun execute - < task.json`,
-		Flags:  append(p.executeFlags(), repoFlag),
+		Flags: append(p.executeFlags(), repoFlag,
+			&cli.BoolFlag{Name: "detach", Usage: "return once the task is accepted; it runs in a process of its own"}),
 		Action: p.execute,
 	}
 }
@@ -72,6 +79,9 @@ func (p *program) executeFlags() []cli.Flag {
 
 func (p *program) execute(c *cli.Context) error {
 	p.output, p.compact = c.String("output"), c.String("events") == "-"
+	if c.Bool("detach") {
+		return p.detach(c)
+	}
 	plan, err := p.compile(c)
 	if err != nil {
 		return err
@@ -106,6 +116,33 @@ func (p *program) showOutcome(res *document.Result, repo string) error {
 		return err
 	}
 	return render.WriteNext(p.stdout, term, res, repo)
+}
+
+// detach accepts a task for a process of its own.
+func (p *program) detach(c *cli.Context) error {
+	if c.IsSet("events") {
+		return &document.InputError{Message: "--events cannot be used with --detach", Hint: `"sandboxrun runs logs --follow" shows the events of the run`}
+	}
+	task, dir, repo, err := p.taskOf(c)
+	if err != nil {
+		return err
+	}
+	cfg, err := p.config()
+	if err != nil {
+		return err
+	}
+	s, done, err := p.service(cfg, false)
+	if err != nil {
+		return err
+	}
+	defer done()
+	ctx, stop := p.interruptible(c.Context, nil)
+	defer stop()
+	v, err := s.Submit(ctx, service.Submission{Task: task, Dir: dir, Repo: repo, Overrides: overrides(c), By: "command line"})
+	if err != nil {
+		return usage.InFlags(c, err)
+	}
+	return p.document(v)
 }
 
 // execution is one run and the sinks of its events.

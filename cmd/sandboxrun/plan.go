@@ -65,27 +65,34 @@ func (p *program) overrideFlags() []cli.Flag {
 
 // compile reads the task named by the only argument and makes a plan of it.
 func (p *program) compile(c *cli.Context) (*plan.Plan, error) {
-	name, err := oneArgument(c, c.Command.ArgsUsage)
+	data, dir, repo, err := p.taskOf(c)
 	if err != nil {
 		return nil, err
-	}
-	data, err := p.readTask(name)
-	if err != nil {
-		return nil, err
-	}
-	dir := ""
-	if name != "-" {
-		if dir, err = filepath.Abs(filepath.Dir(name)); err != nil {
-			return nil, fmt.Errorf("find the directory of the task: %w", err)
-		}
-	}
-	repo := c.String(repoFlag.Name)
-	if repo != "" {
-		if repo, err = filepath.Abs(repo); err != nil {
-			return nil, fmt.Errorf("find the repository: %w", err)
-		}
 	}
 	return p.compileTask(c, data, dir, repo)
+}
+
+// taskOf reads the task named by the only argument, with the directory its repo_root may be relative to and the
+// repository that takes its place; "" for none.
+func (p *program) taskOf(c *cli.Context) (data []byte, dir, repo string, err error) {
+	name, err := oneArgument(c, c.Command.ArgsUsage)
+	if err != nil {
+		return nil, "", "", err
+	}
+	if data, err = p.readTask(name); err != nil {
+		return nil, "", "", err
+	}
+	if name != "-" {
+		if dir, err = filepath.Abs(filepath.Dir(name)); err != nil {
+			return nil, "", "", fmt.Errorf("find the directory of the task: %w", err)
+		}
+	}
+	if repo = c.String(repoFlag.Name); repo != "" {
+		if repo, err = filepath.Abs(repo); err != nil {
+			return nil, "", "", fmt.Errorf("find the repository: %w", err)
+		}
+	}
+	return data, dir, repo, nil
 }
 
 // compileTask makes a plan of a task, whose repo_root may be relative to dir; repo takes its place when it is not "".
@@ -98,16 +105,21 @@ func (p *program) compileTask(c *cli.Context, data []byte, dir, repo string) (*p
 	if err != nil {
 		return nil, err
 	}
-	made, err := plan.Compile(task, cfg, plan.Overrides{
-		Agent: c.String("agent"), Variant: c.String("variant"), Model: c.String("model"),
-		Base: c.String("base"), Session: c.String("session"), Retry: c.String("retry"), ForceWhenDirty: c.Bool("force-when-dirty"),
-		Land: document.Land(c.String("land")), Image: c.String("image"), Runtime: c.String("runtime"), RequireTier: sandbox.Tier(c.String(requireTierFlag.Name)),
-		AllowHosts: c.StringSlice("allow-host"), Approve: document.Approval(c.String("approve")),
-	})
+	made, err := plan.Compile(task, cfg, overrides(c))
 	if err == nil && !c.Bool("quiet") {
 		p.askAbout(made.Criteria)
 	}
 	return made, usage.InFlags(c, err)
+}
+
+// overrides are the decisions of the flags.
+func overrides(c *cli.Context) plan.Overrides {
+	return plan.Overrides{
+		Agent: c.String("agent"), Variant: c.String("variant"), Model: c.String("model"),
+		Base: c.String("base"), Session: c.String("session"), Retry: c.String("retry"), ForceWhenDirty: c.Bool("force-when-dirty"),
+		Land: document.Land(c.String("land")), Image: c.String("image"), Runtime: c.String("runtime"), RequireTier: sandbox.Tier(c.String(requireTierFlag.Name)),
+		AllowHosts: c.StringSlice("allow-host"), Approve: document.Approval(c.String("approve")),
+	}
 }
 
 // askAbout names criteria that were probably meant to be run.

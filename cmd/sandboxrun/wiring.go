@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"strings"
 
 	"github.com/urfave/cli/v2"
 
@@ -19,6 +20,7 @@ import (
 	"sandboxrun/runner/config"
 	"sandboxrun/runner/document"
 	running "sandboxrun/runner/program"
+	"sandboxrun/runner/queue"
 	"sandboxrun/runner/reader"
 	"sandboxrun/runner/service"
 	"sandboxrun/runner/state"
@@ -113,7 +115,26 @@ type controlled program
 
 func (c *controlled) Service() (*service.Service, func(), error) {
 	p := (*program)(c)
-	r, done, err := p.runner(false)
+	cfg, err := p.config()
+	if err != nil {
+		return nil, nil, err
+	}
+	return p.service(cfg, false)
+}
+
+// WorkService leaves waiting for a place among the runs to the queue.
+func (c *controlled) WorkService() (*service.Service, func(), error) {
+	p := (*program)(c)
+	cfg, err := p.config()
+	if err != nil {
+		return nil, nil, err
+	}
+	cfg.Limits.WaitSeconds = -1
+	return p.service(cfg, true)
+}
+
+func (p *program) service(cfg config.Config, boxes bool) (*service.Service, func(), error) {
+	r, done, err := p.runnerWith(cfg, p.getenv, boxes)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -122,16 +143,27 @@ func (c *controlled) Service() (*service.Service, func(), error) {
 		done()
 		return nil, nil, err
 	}
-	return service.New(service.Options{State: st, Runner: r}), done, nil
+	start := func(ctx context.Context, run string) error { return control.StartWorker(ctx, p.environ(), run) }
+	return service.New(service.Options{State: st, Config: cfg, Runner: r, Start: start}), done, nil
 }
 
-func (c *controlled) FindRun(word string) (*state.RunDir, error) {
+func (c *controlled) FindRun(word string) (string, error) {
 	st, err := (*program)(c).state()
 	if err != nil {
-		return nil, err
+		return "", err
 	}
-	return st.Find(word)
+	if e, err := queue.Of(st).Get(strings.ToLower(word)); err == nil {
+		return e.RunID, nil
+	}
+	d, err := st.Find(word)
+	if err != nil {
+		return "", err
+	}
+	return d.ID(), nil
 }
+
+func (c *controlled) Exit(code int) error { return exitError(code) }
+func (c *controlled) Environ() []string   { return c.environ() }
 
 func (c *controlled) Interruptible(ctx context.Context) (context.Context, func()) {
 	return (*program)(c).interruptible(ctx, nil)

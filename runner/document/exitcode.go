@@ -1,6 +1,7 @@
 package document
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -18,6 +19,7 @@ const (
 	ExitFailed   = 4
 	ExitBridge   = 5
 	ExitLimit    = 6
+	ExitWaiting  = 7 // a run that was waited for has not ended
 )
 
 // limitIssues are the codes of issues that a limit is the cause of.
@@ -54,6 +56,27 @@ func ErrorExitCode(err error) int {
 	default:
 		return ExitInternal
 	}
+}
+
+// StoredExitCode is the exit code that tells a stored result, ExitInternal for what is none.
+func StoredExitCode(doc []byte) int {
+	var r Result
+	if json.Unmarshal(doc, &r) != nil {
+		return ExitInternal
+	}
+	return ExitCode(&r, nil)
+}
+
+// RefusedExitCode is the exit code that tells an error document.
+func RefusedExitCode(doc []byte) int {
+	var e errorDoc
+	switch err := json.Unmarshal(doc, &e); {
+	case err == nil && e.Error.Type == ErrorInvalidInput:
+		return ExitInput
+	case err == nil && e.Error.Type == ErrorBridgeFailure:
+		return ExitBridge
+	}
+	return ExitInternal
 }
 
 // has says whether the result has an issue with one of the codes.

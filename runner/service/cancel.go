@@ -7,6 +7,7 @@ import (
 	"syscall"
 	"time"
 
+	"sandboxrun/runner/document"
 	"sandboxrun/runner/mailbox"
 	"sandboxrun/runner/state"
 	"sandboxrun/runner/view"
@@ -24,16 +25,30 @@ var DefaultPatience = Patience{Terminate: 20 * time.Second, Kill: 30 * time.Seco
 // Cancel asks for the end of a run, whatever phase it is in, and returns at once. Asking again changes nothing. The
 // run keeps what was done so far in its patch, and lands nothing.
 func (s *Service) Cancel(ctx context.Context, id string, c mailbox.Cancel) (view.RunView, error) {
-	d, err := s.dir(id)
-	if err != nil {
-		return view.RunView{}, err
-	}
-	v, err := s.Run(ctx, id)
+	var v view.RunView
+	// Between the queue and its first phase a run is somebody's for a moment: then it is one or the other.
+	err := poll(ctx, pollGap, func() (done bool, err error) {
+		if v, err = s.Run(ctx, id); err != nil {
+			return false, err
+		}
+		if v.State == view.Queued {
+			return s.cancelQueued(ctx, id, c)
+		}
+		begun, err := s.begun(id)
+		return begun || v.State == view.Refused, err
+	})
 	if err != nil {
 		return v, err
 	}
-	if v.State == view.Ended {
+	if v.State == view.Queued {
+		return s.Run(ctx, id)
+	}
+	d, err := s.dir(id)
+	if missing := (*Problem)(nil); v.State == view.Ended || v.State == view.Refused || errors.As(err, &missing) {
 		return v, problem(CodeRunEnded, `"sandboxrun runs show" has its result`, "run %s has ended", id)
+	}
+	if err != nil {
+		return v, err
 	}
 	if _, err := d.Mailbox().Cancel(c, time.Now()); err != nil {
 		return v, fmt.Errorf("cancel run %s: %w", id, err)
@@ -41,10 +56,23 @@ func (s *Service) Cancel(ctx context.Context, id string, c mailbox.Cancel) (view
 	return s.Run(ctx, id)
 }
 
+// cancelQueued refuses a task that waits; false where its process has just taken it.
+func (s *Service) cancelQueued(ctx context.Context, id string, c mailbox.Cancel) (bool, error) {
+	t, err := s.queue().Take(id)
+	if err != nil || t == nil {
+		return false, err
+	}
+	why := &document.InputError{Message: document.Cancelled{By: c.By, Reason: c.Reason}.Error() + " before it began"}
+	return true, errors.Join(refuse(ctx, t, why), t.Close())
+}
+
 // Enforce waits until a cancelled run has ended, and ends the process of one that does not: first with SIGTERM, then
 // with SIGKILL, and then it settles the run. A run that nobody cancelled is left alone.
 func (s *Service) Enforce(ctx context.Context, id string) error {
 	d, err := s.dir(id)
+	if missing := (*Problem)(nil); errors.As(err, &missing) {
+		return nil // it was cancelled before it began
+	}
 	if err != nil {
 		return err
 	}

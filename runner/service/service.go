@@ -1,5 +1,5 @@
-// Package service is what a caller may ask of runs that other processes work on: answer their requests, cancel them,
-// wait for them. It acts on the state directory, with or without a server.
+// Package service is what a caller may ask of runs that other processes work on: accept a task, answer requests, cancel
+// a run, wait for it. It acts on the state directory, with or without a server.
 package service
 
 import (
@@ -10,16 +10,20 @@ import (
 	"time"
 
 	"sandboxrun/runner"
+	"sandboxrun/runner/config"
 	"sandboxrun/runner/document"
 	"sandboxrun/runner/excerpt"
 	"sandboxrun/runner/state"
-	"sandboxrun/runner/view"
 )
 
 // Options are what a Service is made from.
 type Options struct {
 	State  *state.State
-	Runner *runner.Runner // settles dead runs
+	Config config.Config
+	Runner *runner.Runner // checks tasks, runs them, and settles dead runs
+	// Start starts a process that does the work of a task, and returns when the process has taken the task, or has
+	// ended; nil where this process starts none.
+	Start func(ctx context.Context, run string) error
 	// Patience bounds how long a cancelled run may take; zero for DefaultPatience.
 	Patience Patience
 }
@@ -43,10 +47,14 @@ const (
 	CodeDigest     = "digest_mismatch"
 	CodeRunEnded   = "run_ended"
 	CodeIncomplete = "invalid"
+	CodeQueueFull  = "queue_full"
+	CodeTaskReused = "task_id_reused"
+	CodeForgotten  = "forgotten"
+	CodeBegun      = "begun"
 )
 
 // Problem is a request that cannot be granted, with a stable code.
-type Problem struct {
+type Problem struct { //nolint:errname // a refusal with a code, not a kind of failure
 	Code string
 	Err  error
 }
@@ -65,15 +73,6 @@ const listHint = `"sandboxrun runs list" shows them`
 
 func notFound(id string) *Problem {
 	return problem(CodeNotFound, listHint, "no run is called %q", excerpt.Clip(id, 64))
-}
-
-// Run shows one run.
-func (s *Service) Run(_ context.Context, id string) (view.RunView, error) {
-	v, err := view.Of(s.o.State, id)
-	if errors.Is(err, fs.ErrNotExist) {
-		return v, notFound(id)
-	}
-	return v, err
 }
 
 // dir is the directory of a run.

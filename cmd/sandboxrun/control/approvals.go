@@ -44,11 +44,10 @@ Examples:
 				return &document.InputError{Message: "at most one argument: RUN", Hint: `see "sandboxrun approvals list --help"`}
 			}
 			if c.NArg() == 1 {
-				d, err := m.FindRun(c.Args().First())
-				if err != nil {
+				var err error
+				if run, err = m.FindRun(c.Args().First()); err != nil {
 					return err
 				}
-				run = d.ID()
 			}
 			return m.do(c, func(ctx context.Context, s *service.Service) error {
 				list, err := s.Approvals(ctx, run)
@@ -156,14 +155,14 @@ func (m Commands) answer(c *cli.Context) error {
 		a.Decision = mailbox.Allow
 	}
 	return m.do(c, func(ctx context.Context, s *service.Service) error {
-		asked, err := s.Approval(ctx, run.ID(), c.Args().Get(1))
+		asked, err := s.Approval(ctx, run, c.Args().Get(1))
 		if err != nil {
 			return err
 		}
 		if strings.HasPrefix(asked.Digest, digest) {
 			a.Digest = asked.Digest
 		}
-		given, err := s.Answer(ctx, run.ID(), c.Args().Get(1), a)
+		given, err := s.Answer(ctx, run, c.Args().Get(1), a)
 		if err != nil {
 			return err
 		}

@@ -44,10 +44,10 @@ func (m Commands) cancel(c *cli.Context) error {
 		return err
 	}
 	return m.do(c, func(ctx context.Context, s *service.Service) error {
-		v, err := s.Cancel(ctx, run.ID(), mailbox.Cancel{By: by, Reason: c.String("reason")})
+		v, err := s.Cancel(ctx, run, mailbox.Cancel{By: by, Reason: c.String("reason")})
 		if err == nil && !c.Bool("no-wait") {
-			if err = s.Enforce(ctx, run.ID()); err == nil {
-				v, err = s.Run(ctx, run.ID())
+			if err = s.Enforce(ctx, run); err == nil {
+				v, err = s.Run(ctx, run)
 			}
 		}
 		if err != nil {

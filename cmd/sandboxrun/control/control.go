@@ -9,15 +9,19 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"sandboxrun/runner/service"
-	"sandboxrun/runner/state"
 )
 
 // Program is what the commands need of the program they belong to.
 type Program interface {
 	// Service opens the state directory for requests; the returned function closes what was opened.
 	Service() (*service.Service, func(), error)
-	// FindRun returns the run whose id begins with the word.
-	FindRun(word string) (*state.RunDir, error)
+	// WorkService is Service for a process that runs a task itself.
+	WorkService() (*service.Service, func(), error)
+	// FindRun returns the id that begins with the word, of a run or of a task that waits.
+	FindRun(word string) (string, error)
+	// Exit is the error that ends the program with a code and without a message.
+	Exit(code int) error
+	Environ() []string
 	// Interruptible returns a context that a signal ends.
 	Interruptible(ctx context.Context) (context.Context, func())
 	PrintJSON(v any) error

@@ -28,7 +28,9 @@ func reapDeaths() []death {
 }
 
 // ofCaller are the steps of callers that are not the process of a run; their tests are in other files.
-func ofCaller(n step.Name) bool { return n == "mail/cancel" }
+func ofCaller(n step.Name) bool {
+	return n == "mail/cancel" || strings.HasPrefix(string(n), "queue/")
+}
 
 // corpse is the point at which a run dies so that reaping it includes the step.
 func corpse(d death) death {

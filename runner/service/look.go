@@ -1,0 +1,167 @@
+package service
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"time"
+
+	"sandboxrun/runner/queue"
+	"sandboxrun/runner/view"
+)
+
+// Run shows one run, also one that waits in the queue.
+func (s *Service) Run(_ context.Context, id string) (view.RunView, error) {
+	// The queue is looked at first: an entry is removed only when its run has begun.
+	e, err := s.queue().Get(id)
+	if err == nil {
+		if begun, berr := s.begun(id); berr != nil || !begun {
+			return s.waiting(e, nil), berr
+		}
+	} else if !errors.Is(err, fs.ErrNotExist) {
+		return view.RunView{}, err
+	}
+	v, err := view.Of(s.o.State, id)
+	if errors.Is(err, fs.ErrNotExist) {
+		return v, notFound(id)
+	}
+	return v, err
+}
+
+// Queued shows the tasks that have no run yet, the oldest first, refused ones included.
+func (s *Service) Queued() ([]view.RunView, error) {
+	list, err := s.queue().List()
+	if err != nil {
+		return nil, err
+	}
+	views := []view.RunView{}
+	for _, e := range list {
+		begun, err := s.begun(e.RunID)
+		if err != nil {
+			return nil, err
+		}
+		if !begun {
+			views = append(views, s.waiting(e, list))
+		}
+	}
+	return views, nil
+}
+
+// begun reports whether a run is sure to get a result: it has a plan.
+func (s *Service) begun(id string) (bool, error) {
+	d, err := s.o.State.Run(id)
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	_, err = os.Stat(d.Path("plan.json"))
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// waiting shows an entry of the queue, which list has; nil to read it.
+func (s *Service) waiting(e queue.Entry, list []queue.Entry) view.RunView {
+	v := view.RunView{RunID: e.RunID, TaskID: e.TaskID, State: view.Queued, Summary: e.Objective, Objective: e.Objective, RepoRoot: e.RepoRoot,
+		WorkspaceID: view.WorkspaceID(e.RepoRoot), Agent: e.Agent, Variant: e.Variant, Model: e.Overrides.Model, SessionID: e.SessionID,
+		StartedAt: e.AcceptedAt, LimitSeconds: e.LimitSeconds, Issues: []string{}, Attempts: max(1, e.Attempt)}
+	if v.TaskID == "" {
+		v.TaskID = e.RunID
+	}
+	if !e.Waits() {
+		v.State, v.EndedAt = view.Refused, &e.RefusedAt
+		return v
+	}
+	if held, err := s.queue().Held(e.RunID); err == nil && held {
+		v.State = view.Starting
+		return v
+	}
+	if list == nil {
+		list, _ = s.queue().List() // without the list the place is unknown, which is told as 0
+	}
+	place := view.Place{WaitingFor: "a place among the runs"}
+	for _, other := range list {
+		if !other.Waits() {
+			continue
+		}
+		if other.RunID <= e.RunID {
+			place.Position++
+		}
+		if e.SessionID != "" && other.SessionID == e.SessionID && other.RunID < e.RunID {
+			place.WaitingFor = "an earlier task of its session"
+		}
+	}
+	if time.Now().Before(e.NotBefore) {
+		place.WaitingFor = "the pause before it is repeated"
+	}
+	v.Queued = &place
+	return v
+}
+
+// Outcome is how a run ended: with a result, or with an error document in place of one.
+type Outcome struct {
+	View    view.RunView
+	Result  []byte // the stored document
+	Refused []byte
+}
+
+// waitGap is how often a run that is waited for is looked at, and kickGap how often the queue is.
+const (
+	waitGap = 100 * time.Millisecond
+	kickGap = time.Second
+)
+
+// Wait returns when a run has ended. Where the run was repeated, it waits for the repetition. A run whose process died
+// is settled meanwhile.
+func (s *Service) Wait(ctx context.Context, id string) (Outcome, error) {
+	var out Outcome
+	kicked := time.Now()
+	err := poll(ctx, waitGap, func() (done bool, err error) {
+		if out.View, err = s.Run(ctx, id); err != nil {
+			return false, err
+		}
+		if time.Since(kicked) > kickGap {
+			s.kick(ctx)
+			kicked = time.Now()
+		}
+		switch out.View.State {
+		case view.Ended:
+			if next := out.View.SupersededBy; next != "" {
+				id = next
+				return false, nil
+			}
+			d, err := s.dir(id)
+			if err != nil {
+				return false, err
+			}
+			out.Result, err = d.Result()
+			return true, err
+		case view.Refused:
+			e, err := s.queue().Get(id)
+			out.Refused = e.Refused
+			return true, err
+		case view.Crashed:
+			return false, s.settle(ctx, id)
+		}
+		return false, nil
+	})
+	return out, err
+}
+
+// Begun returns when a run has left the queue: it runs, has ended, or was refused.
+func (s *Service) Begun(ctx context.Context, id string) (view.RunView, error) {
+	var v view.RunView
+	err := poll(ctx, waitGap, func() (done bool, err error) {
+		v, err = s.Run(ctx, id)
+		return v.State != view.Queued && v.State != view.Starting, err
+	})
+	if err != nil {
+		return v, fmt.Errorf("wait for run %s: %w", id, err)
+	}
+	return v, nil
+}
