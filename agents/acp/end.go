@@ -1,6 +1,7 @@
 package acp
 
 import (
+	"context"
 	"fmt"
 	"net/http"
 	"regexp"
@@ -49,6 +50,25 @@ func faultOf(e *acp.RequestError) turnFault {
 		message = "error " + strconv.Itoa(e.Code)
 	}
 	return turnFault{issue: issueCode(e.Code, message), code: e.Code, message: cli.Head(message, cli.MaxWords)}
+}
+
+// journal reads what a CLI writes about its session beside the protocol.
+type journal interface {
+	// skip leaves out what the journal of a session that goes on holds so far.
+	skip(ctx context.Context, session string) error
+	// prompted reads what the last prompt added: its tokens, and why the model
+	// failed, nil where it did not.
+	prompted(ctx context.Context, session string) (agents.Usage, *turnFault, error)
+}
+
+// notes reads what the CLI wrote beside the protocol about the last prompt.
+func (a *peer) notes(ctx context.Context) (*turnFault, error) {
+	if a.journal == nil {
+		return nil, nil //nolint:nilnil // nothing is noted, and nothing went wrong
+	}
+	u, f, err := a.journal.prompted(ctx, a.session)
+	a.prompt.usage = u
+	return f, err
 }
 
 // judge says what is wrong with the answer to a prompt; nil for nothing.

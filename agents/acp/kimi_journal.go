@@ -14,15 +14,6 @@ import (
 	"sandboxrun/sandbox"
 )
 
-// journal reads what a CLI writes about its session beside the protocol.
-type journal interface {
-	// skip leaves out what the journal of a session that goes on holds so far.
-	skip(ctx context.Context, session string) error
-	// prompted reads what the last prompt added: its tokens, and why the model
-	// failed, nil where it did not.
-	prompted(ctx context.Context, session string) (agents.Usage, *turnFault, error)
-}
-
 // kimiJournal is the journal that Kimi Code keeps of a session. Commands of the
 // agent can write to it, as they can to everything below HOME: what it says is
 // the agent's word, like the protocol's.

@@ -185,16 +185,6 @@ func (a *peer) prompted(ctx context.Context, m agentMessage, text []byte) {
 	}
 }
 
-// notes reads what the CLI wrote beside the protocol about the last prompt.
-func (a *peer) notes(ctx context.Context) (*turnFault, error) {
-	if a.journal == nil {
-		return nil, nil //nolint:nilnil // nothing is noted, and nothing went wrong
-	}
-	u, f, err := a.journal.prompted(ctx, a.session)
-	a.prompt.usage = u
-	return f, err
-}
-
 // broke ends the turn for a failure, or repeats its prompt where the CLI gave up
 // on a connection at once.
 func (a *peer) broke(f turnFault) {
