@@ -84,7 +84,7 @@ func (p *program) showDemo(ctx context.Context, s *demo.Sample, res *document.Re
 	}
 	if res.Git.Patch != "" {
 		fmt.Fprintln(p.stdout, "\nThe diff:")
-		if err := p.printPatch(res.Git.Patch); err != nil {
+		if err := p.printPatch(ctx, res.Git.Patch); err != nil {
 			return err
 		}
 	}

@@ -153,19 +153,19 @@ func (p *program) runsDiff(c *cli.Context) error {
 	if _, err := os.Stat(dir.PatchPath()); os.IsNotExist(err) {
 		return &document.InputError{Message: "run " + dir.ID() + " has no patch", Hint: "it changed nothing, has not got that far, or its change contains a secret"}
 	}
-	return p.printPatch(dir.PatchPath())
+	return p.printPatch(c.Context, dir.PatchPath())
 }
 
 // printPatch copies a patch to standard output: byte for byte into a pipe or
 // file, escaped and coloured on a terminal.
-func (p *program) printPatch(name string) error {
+func (p *program) printPatch(ctx context.Context, name string) error {
 	f, err := os.Open(name)
 	if err != nil {
 		return fmt.Errorf("open patch: %w", err)
 	}
 	defer f.Close()
 	if term := render.TerminalOf(p.stdout, p.getenv); term.IsTTY {
-		return render.Page(p.stdout, term, p.getenv, func(w io.Writer) error { return render.WritePatch(w, term, f) })
+		return render.Page(ctx, p.stdout, term, p.getenv, func(w io.Writer) error { return render.WritePatch(w, term, f) })
 	}
 	if _, err := io.Copy(p.stdout, f); err != nil {
 		return fmt.Errorf("print patch: %w", err)

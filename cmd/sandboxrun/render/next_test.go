@@ -70,7 +70,7 @@ func TestPagerIsTheUsersAndItsEarlyEndIsNoError(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		err = Page(f, term, func(string) string { return pager }, write)
+		err = Page(t.Context(), f, term, func(string) string { return pager }, write)
 		if cerr := f.Close(); cerr != nil {
 			t.Fatal(cerr)
 		}
@@ -102,7 +102,7 @@ func TestPagerIsTheUsersAndItsEarlyEndIsNoError(t *testing.T) {
 	if got, err := show("head -n 1", Terminal{IsTTY: true}, endless); got != "hello\n" || err != nil {
 		t.Errorf("%q, %v", got, err)
 	}
-	if err := Page(io.Discard, Terminal{}, os.Getenv, func(io.Writer) error { return syscall.ENOSPC }); !errors.Is(err, syscall.ENOSPC) {
+	if err := Page(t.Context(), io.Discard, Terminal{}, os.Getenv, func(io.Writer) error { return syscall.ENOSPC }); !errors.Is(err, syscall.ENOSPC) {
 		t.Errorf("another error is lost: %v", err)
 	}
 }

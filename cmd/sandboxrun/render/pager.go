@@ -1,6 +1,7 @@
 package render
 
 import (
+	"context"
 	"errors"
 	"io"
 	"os"
@@ -14,8 +15,8 @@ var defaultPager = []string{"less", "-FRX"}
 
 // Page shows on a terminal what write writes, through the pager that PAGER names in the environment; less where it is
 // not set. Without a terminal, with PAGER "cat" or without that program, write writes to w itself. A reader that
-// leaves early is no error.
-func Page(w io.Writer, term Terminal, getenv func(string) string, write func(io.Writer) error) error {
+// leaves early is no error. The pager ends with ctx.
+func Page(ctx context.Context, w io.Writer, term Terminal, getenv func(string) string, write func(io.Writer) error) error {
 	argv := pagerOf(getenv)
 	if !term.IsTTY || len(argv) == 0 {
 		return quietly(write(w))
@@ -23,7 +24,7 @@ func Page(w io.Writer, term Terminal, getenv func(string) string, write func(io.
 	if _, err := exec.LookPath(argv[0]); err != nil {
 		return quietly(write(w))
 	}
-	c := exec.Command(argv[0], argv[1:]...) //nolint:gosec // the user's own choice of a program
+	c := exec.CommandContext(ctx, argv[0], argv[1:]...) //nolint:gosec // the user's own choice of a program
 	c.Stdout, c.Stderr = w, os.Stderr
 	in, err := c.StdinPipe()
 	if err != nil {
