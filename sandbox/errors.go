@@ -23,7 +23,7 @@ const (
 	LimitPIDs   Limit = "pids"
 	LimitDisk   Limit = "disk"
 	LimitOutput Limit = "output"
-	// Of the model requests of its run, or of all runs of a day.
+	// LimitTokens and LimitRequests bound the model requests of the box's run, or of all runs of a day.
 	LimitTokens   Limit = "tokens"
 	LimitRequests Limit = "requests"
 )

@@ -68,7 +68,9 @@ func TestReadingTakesLittleMemory(t *testing.T) {
 	for i := range 250_000 {
 		fmt.Fprintf(keys, `"%0115x":0,`, i)
 	}
-	schema := func(text string) []byte { return []byte(`{"model":"m","tools":[{"name":"a","input_schema":` + text + `}]}`) }
+	schema := func(text string) []byte {
+		return []byte(`{"model":"m","tools":[{"name":"a","input_schema":` + text + `}]}`)
+	}
 	for _, c := range []struct {
 		name string
 		body []byte

@@ -19,7 +19,7 @@ const (
 	maxValues = 1 << 18
 	maxNames  = 4 << 20
 	maxName   = 4 << 10 // of one key; a refusal names all keys on the way to what it refuses
-	maxDepth  = 64 // nesting of objects and arrays; tools' schemas are the deepest, with some twenty
+	maxDepth  = 64      // nesting of objects and arrays; tools' schemas are the deepest, with some twenty
 )
 
 // Facts is what a body says of its request.
