@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"slices"
+	"syscall"
 	"testing"
 	"time"
 
@@ -13,6 +14,7 @@ import (
 	"sandboxrun/runner/document"
 	"sandboxrun/runner/queue"
 	"sandboxrun/runner/state"
+	"sandboxrun/runner/view"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -108,6 +110,39 @@ func TestMachineFailuresAreRepeated(t *testing.T) {
 		}
 		if err := d.Unlock(); err != nil {
 			t.Error(err)
+		}
+	}
+}
+
+// What passes by itself lets a task wait again; what does not is told in place of a result.
+func TestOnlyWhatPassesLetsATaskWaitAgain(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		why  error
+		want view.State
+	}{
+		"no room":         {&document.BusyError{Reason: "full"}, view.Queued},
+		"session busy":    {state.SessionBusy("s"), view.Queued},
+		"stopped":         {document.Interrupted{Signal: syscall.SIGTERM}, view.Queued},
+		"another state":   {&document.ConflictError{InputError: &document.InputError{Message: "uncommitted changes"}}, view.Refused},
+		"no such branch":  {document.InputAt("/context/base", "is not there"), view.Refused},
+		"a failure of us": {errors.New("broken"), view.Refused},
+	} {
+		s := aService(t)
+		run := s.put(t, queue.Entry{TaskID: "t"})
+		taken, err := s.queue().Take(run)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := s.putBack(t.Context(), taken, c.why); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		if v, err := s.Run(t.Context(), run); err != nil || v.State != c.want {
+			t.Errorf("%s: %+v, %v", name, v, err)
+		}
+		out, err := s.queue().Get(run)
+		if err != nil || (len(out.Refused) > 0) != (c.want == view.Refused) {
+			t.Errorf("%s: %+v, %v", name, out, err)
 		}
 	}
 }

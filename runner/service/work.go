@@ -82,13 +82,12 @@ func (s *Service) execute(ctx context.Context, t *queue.Taken, begun func(*state
 func (s *Service) putBack(ctx context.Context, t *queue.Taken, why error) error {
 	ctx = context.WithoutCancel(ctx)
 	var (
-		busy     *document.BusyError
-		conflict *document.ConflictError
-		stopped  document.Interrupted
-		err      error
+		busy    *document.BusyError
+		stopped document.Interrupted
+		err     error
 	)
 	switch {
-	case errors.As(why, &busy), errors.As(why, &conflict):
+	case errors.As(why, &busy), state.IsSessionBusy(why):
 		t.Starts = 0
 		t.NotBefore = time.Now().Add(busyPause)
 		err = t.Rewrite(ctx)

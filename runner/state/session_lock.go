@@ -87,10 +87,19 @@ func (s *State) holds(id string, l *flock.Flock) (bool, error) {
 	return err == nil && os.SameFile(mine, here), err
 }
 
+// busyMessage tells a session with an active run from other conflicts.
+const busyMessage = "session is busy"
+
+// IsSessionBusy reports whether err is that of a session with an active run: it passes by itself.
+func IsSessionBusy(err error) bool {
+	conflict, ok := errors.AsType[*document.ConflictError](err)
+	return ok && conflict.Message == busyMessage
+}
+
 // SessionBusy is the error of a session with an active run.
 func SessionBusy(id string) error {
 	return &document.ConflictError{InputError: &document.InputError{
-		Message: "session is busy", Details: []document.Detail{{Path: "/session_id", Message: fmt.Sprintf("session %q has an active run", excerpt.Clip(id, 64))}},
+		Message: busyMessage, Details: []document.Detail{{Path: "/session_id", Message: fmt.Sprintf("session %q has an active run", excerpt.Clip(id, 64))}},
 		Hint: "wait for it or stop it; \"sandboxrun runs list\" shows it",
 	}}
 }
