@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"strings"
 
 	"sandboxrun/internal/publish"
 	"sandboxrun/internal/step"
@@ -103,7 +104,7 @@ func (b Box) Sweep() error {
 			err = errors.Join(err, rerr)
 		}
 		for _, e := range entries {
-			if len(e.Name()) > len(publish.HalfPrefix) && e.Name()[:len(publish.HalfPrefix)] == publish.HalfPrefix {
+			if strings.HasPrefix(e.Name(), publish.HalfPrefix) {
 				err = errors.Join(err, os.Remove(filepath.Join(dir, e.Name())))
 			}
 		}

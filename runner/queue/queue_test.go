@@ -1,7 +1,6 @@
 package queue
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -184,7 +183,7 @@ func TestSweepKeepsWhatWaits(t *testing.T) {
 		os.WriteFile(filepath.Join(q.dir(), ".new-"+waits+rewriteSuffix), nil, 0o600)); err != nil {
 		t.Fatal(err)
 	}
-	if err := q.Sweep(context.Background(), func(run string) (bool, error) { return run == begun, nil }); err != nil {
+	if err := q.Sweep(t.Context(), func(run string) (bool, error) { return run == begun, nil }); err != nil {
 		t.Fatal(err)
 	}
 	list, err := q.List()

@@ -147,6 +147,7 @@ func (s *Service) Wait(ctx context.Context, id string) (Outcome, error) {
 			return true, err
 		case view.Crashed:
 			return false, s.settle(ctx, id)
+		case view.Queued, view.Starting, view.Running:
 		}
 		return false, nil
 	})

@@ -22,12 +22,12 @@ import (
 const scheduleGap = 250 * time.Millisecond
 
 // Schedule starts tasks of the queue, settles runs whose process died, and ends the processes of cancelled runs that
-// hear nothing, until ctx ends. problem is told what went wrong; the next look tries again.
-func (s *Service) Schedule(ctx context.Context, problem func(error)) {
+// hear nothing, until ctx ends. failed is told what went wrong; the next look tries again.
+func (s *Service) Schedule(ctx context.Context, failed func(error)) {
 	told := map[string]syscall.Signal{}
 	_ = poll(ctx, scheduleGap, func() (bool, error) {
 		if err := errors.Join(s.pass(ctx), s.settleDead(ctx), s.pressAll(told)); err != nil && ctx.Err() == nil {
-			problem(err)
+			failed(err)
 		}
 		return false, nil
 	}) // ends with ctx only

@@ -44,7 +44,7 @@ func (m Commands) Worker() *cli.Command {
 				return &document.InputError{Message: "one argument is needed: the id of a run"}
 			}
 			if c.Bool("detach") {
-				return m.detach(c.Context, run)
+				return m.detach(run)
 			}
 			return m.work(c, run)
 		},
@@ -73,7 +73,7 @@ func withoutSupervisor(environ []string) []string {
 }
 
 // detach starts the worker in a session of its own, with nothing of this process, and waits until it has the task.
-func (m Commands) detach(ctx context.Context, run string) error {
+func (m Commands) detach(run string) error {
 	// What a supervisor left open for its service would be kept open by the worker.
 	if err := unix.CloseRange(3, math.MaxUint32, unix.CLOSE_RANGE_CLOEXEC); err != nil {
 		return fmt.Errorf("start worker: %w", err)
@@ -83,7 +83,7 @@ func (m Commands) detach(ctx context.Context, run string) error {
 		return fmt.Errorf("start worker: %w", err)
 	}
 	defer taken.Close()
-	c := exec.Command(program.Running, "worker", "--tell", run)
+	c := exec.Command(program.Running, "worker", "--tell", run) //nolint:noctx // it outlives this process
 	c.Args[0] = "sandboxrun"
 	c.Env = withoutSupervisor(m.Environ())
 	c.Dir = "/"
