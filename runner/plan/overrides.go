@@ -10,15 +10,19 @@ import (
 
 // Overrides are the decisions of the command line over task and configuration. Zero fields decide nothing.
 type Overrides struct {
-	Agent, Variant, Model string
-	Base                  string
-	Session, Retry        string
-	ForceWhenDirty        bool
-	Land                  document.Land
-	Image, Runtime        string
-	RequireTier           sandbox.Tier
-	AllowHosts            []string // added to the others
-	Approve               document.Approval
+	Agent          string            `json:"agent,omitempty"`
+	Variant        string            `json:"variant,omitempty"`
+	Model          string            `json:"model,omitempty"`
+	Base           string            `json:"base,omitempty"`
+	Session        string            `json:"session,omitempty"`
+	Retry          string            `json:"retry,omitempty"`
+	ForceWhenDirty bool              `json:"force_when_dirty,omitempty"`
+	Land           document.Land     `json:"land,omitempty"`
+	Image          string            `json:"image,omitempty"`
+	Runtime        string            `json:"runtime,omitempty"`
+	RequireTier    sandbox.Tier      `json:"require_tier,omitempty"`
+	AllowHosts     []string          `json:"allow_hosts,omitempty"` // added to the others
+	Approve        document.Approval `json:"approve,omitempty"`
 }
 
 // validate reports flags that cannot work. They are in no document, so they

@@ -47,7 +47,7 @@ func (q Queue) Sweep(ctx context.Context, begun func(run string) (bool, error)) 
 	slices.Reverse(list)
 	refused := 0
 	for _, e := range list {
-		old := false
+		var old bool
 		if !e.Waits() {
 			refused++
 			old = refused > maxRefused || time.Since(e.RefusedAt) > keepRefused

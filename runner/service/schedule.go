@@ -16,6 +16,7 @@ import (
 
 	"sandboxrun/runner/document"
 	"sandboxrun/runner/queue"
+	"sandboxrun/runner/state"
 )
 
 // scheduleGap is the pause between two looks at the queue.
@@ -125,20 +126,8 @@ func (s *Service) look() (*workload, error) {
 		return nil, err
 	}
 	for _, id := range ids {
-		d, err := s.o.State.Run(id)
-		if err != nil {
-			continue // ended since
-		}
-		if live, err := d.Live(); err != nil || !live {
-			continue
-		}
-		if p, err := d.Plan(); err == nil && p.Session != "" {
-			w.sessions[p.Session] = true
-		}
-		if info, err := d.Worker(); err == nil && info.Detached {
-			if begun, err := s.begun(id); err == nil && begun { // else its entry is counted
-				w.live++
-			}
+		if d, err := s.o.State.Run(id); err == nil { // else it has ended since
+			s.count(w, d)
 		}
 	}
 	list, err := s.queue().List()
@@ -166,6 +155,23 @@ func (s *Service) look() (*workload, error) {
 		}
 	}
 	return w, nil
+}
+
+// count adds a live run. What cannot be read of it is as if it had ended: its locks keep others out all the same.
+func (s *Service) count(w *workload, d *state.RunDir) {
+	if live, err := d.Live(); err != nil || !live {
+		return
+	}
+	p, err := d.Plan()
+	if err != nil {
+		return // its entry in the queue is counted
+	}
+	if p.Session != "" {
+		w.sessions[p.Session] = true
+	}
+	if info, err := d.Worker(); err == nil && info.Detached {
+		w.live++
+	}
 }
 
 // next takes the oldest task of the repository whose turn it is: that of which a task was started the longest ago.

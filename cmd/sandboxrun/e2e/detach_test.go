@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"bytes"
 	"encoding/json"
 	"io/fs"
 	"os"
@@ -121,7 +122,7 @@ func TestADetachedRunBelongsToNoProcess(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	fields := strings.Fields(string(stat[strings.LastIndexByte(string(stat), ')')+1:]))
+	fields := strings.Fields(string(stat[bytes.LastIndexByte(stat, ')')+1:]))
 	if parent, session := fields[1], fields[3]; parent == strconv.Itoa(os.Getpid()) || session != strconv.Itoa(w.PID) {
 		t.Errorf("parent %s, session %s of worker %d", parent, session, w.PID)
 	}
