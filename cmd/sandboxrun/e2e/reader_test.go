@@ -84,7 +84,7 @@ func startReading(t *testing.T, r *rig, repo *repo) (l *live, reader int) {
 	}
 	for _, path := range threads {
 		body, _ := os.ReadFile(path) // a thread may have ended
-		for _, number := range strings.Fields(string(body)) {
+		for number := range strings.FieldsSeq(string(body)) {
 			line, _ := os.ReadFile("/proc/" + number + "/cmdline")
 			if strings.Contains(string(line), "read-tree") {
 				reader, err = strconv.Atoi(number)

@@ -24,7 +24,7 @@ func Page(ctx context.Context, w io.Writer, term Terminal, getenv func(string) s
 	if _, err := exec.LookPath(argv[0]); err != nil {
 		return quietly(write(w))
 	}
-	c := exec.CommandContext(ctx, argv[0], argv[1:]...) //nolint:gosec // the user's own choice of a program
+	c := exec.CommandContext(ctx, argv[0], argv[1:]...)
 	c.Stdout, c.Stderr = w, os.Stderr
 	in, err := c.StdinPipe()
 	if err != nil {
