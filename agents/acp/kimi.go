@@ -5,6 +5,7 @@ import (
 	_ "embed"
 	"fmt"
 	"path"
+	"slices"
 
 	"github.com/pelletier/go-toml/v2"
 
@@ -74,6 +75,7 @@ mkdir -p "$OUT$(dirname "$PREFIX")" "$OUT/usr/local/bin"
 ln -s "$program" "$OUT/usr/local/bin/kimi"
 mv "$PREFIX" "$OUT$PREFIX"`},
 		Providers: []string{"openai", "anthropic", "google"},
+		Models:    kimiModels(),
 		Wires:     []wire.Wire{wire.OpenAIChat, wire.OpenAIResponses, wire.AnthropicMessages, wire.GoogleGenerate},
 		Secrets:   []string{"OPENAI_API_KEY", "ANTHROPIC_API_KEY", "GEMINI_API_KEY"},
 		MCPPath:   kimiHome + "/mcp.json",
@@ -96,6 +98,18 @@ mv "$PREFIX" "$OUT$PREFIX"`},
 			Help: "what the CLI asks for: everything that changes something, only what it considers risky, or nothing",
 		}},
 	}
+}
+
+// kimiModels lists the models that the program is given where the user names none.
+func kimiModels() []string {
+	var list []string
+	for _, p := range kimiProviders {
+		if !slices.Contains(list, p.model) {
+			list = append(list, p.model)
+		}
+	}
+	slices.Sort(list)
+	return list
 }
 
 func kimiCommand(t agents.Turn) (argv, env []string) {
