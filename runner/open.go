@@ -5,12 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
-	"sync"
 
 	"sandboxrun/gitdiff/workspace"
 	"sandboxrun/runner/box"
 	"sandboxrun/runner/plan"
-	"sandboxrun/runner/scan"
 	"sandboxrun/sandbox"
 	"sandboxrun/sandbox/egress"
 )
@@ -21,9 +19,6 @@ func open(ctx context.Context, x *run) error {
 	if err != nil {
 		return err
 	}
-	var rules sync.WaitGroup
-	rules.Go(scan.Prepare) // while the engine makes the box, which takes longer; the phase snapshot needs them
-	defer rules.Wait()
 	b, tree, err := x.boxOn(ctx, box.RoleAgent, x.base.Tree, x.trees.Working, routes)
 	x.trees.Working = tree
 	if err != nil {

@@ -30,6 +30,7 @@ const (
 
 // Main is the whole life of a child; it returns its exit code.
 func Main(ctx context.Context) int {
+	go scan.Prepare() // while the runner closes the box, which takes longer
 	k, text, err := receive(os.Stdin, maxOrder)
 	if err != nil || k != kindOrder {
 		fmt.Fprintln(os.Stderr, "sandboxrun: this command is started by sandboxrun itself")
