@@ -138,7 +138,7 @@ func (p *program) detach(c *cli.Context) error {
 	defer done()
 	ctx, stop := p.interruptible(c.Context, nil)
 	defer stop()
-	v, err := s.Submit(ctx, service.Submission{Task: task, Dir: dir, Repo: repo, Overrides: overrides(c), By: "command line"})
+	v, _, err := s.Submit(ctx, service.Submission{Task: task, Dir: dir, Repo: repo, Overrides: overrides(c), By: "command line"})
 	if err != nil {
 		return usage.InFlags(c, err)
 	}

@@ -18,6 +18,8 @@ import (
 	"sandboxrun/runner/document"
 	"sandboxrun/runner/endpoint"
 	"sandboxrun/runner/httpapi"
+	"sandboxrun/runner/mailbox"
+	"sandboxrun/runner/service"
 )
 
 func (p *program) serveCommand() *cli.Command {
@@ -101,12 +103,15 @@ func (p *program) serve(c *cli.Context) error {
 	if err := endpoint.Announce(st.Dir(), place); err != nil {
 		return errors.Join(err, server.Close(listeners), release())
 	}
-	err = p.serveUntilSignal(c.Context, s, listeners, supervisor, log, place)
+	err = p.serveUntilSignal(c.Context, s, runs, listeners, supervisor, log, place)
+	if cfg.Serve.OnStop == config.OnStopCancel {
+		err = errors.Join(err, runs.CancelAll(c.Context, mailbox.Cancel{By: "server", Reason: "the server was stopped"}))
+	}
 	return errors.Join(err, endpoint.Withdraw(st.Dir()), release(), supervisor.Close())
 }
 
 func (p *program) serveUntilSignal(
-	ctx context.Context, s *httpapi.Server, l httpapi.Listeners, supervisor *server.Supervisor, log *slog.Logger, place endpoint.Endpoint,
+	ctx context.Context, s *httpapi.Server, runs *service.Service, l httpapi.Listeners, supervisor *server.Supervisor, log *slog.Logger, place endpoint.Endpoint,
 ) error {
 	ctx, stop := signal.NotifyContext(ctx, stopSignals()...)
 	defer stop()
@@ -116,6 +121,9 @@ func (p *program) serveUntilSignal(
 		log.Warn("the supervisor was not told that the server is ready", "cause", err.Error())
 	}
 	log.Info("ready", "url", place.URL, "socket", place.Socket, "pid", place.PID, "version", place.Build)
+	helpers.Go(func() {
+		runs.Schedule(ctx, func(err error) { log.Warn("a task could not be started or settled", "cause", err.Error()) })
+	})
 	helpers.Go(func() { supervisor.Watch(ctx, func() bool { return s.Alive(ctx) }) })
 	helpers.Go(func() {
 		<-ctx.Done()

@@ -3,6 +3,7 @@
 package endpoint
 
 import (
+	"context"
 	"crypto/rand"
 	"encoding/hex"
 	"encoding/json"
@@ -65,12 +66,18 @@ func MakeToken(stateDir string, renew bool) (string, error) {
 	return token, nil
 }
 
+// lockPatience is how long the lock of another process is awaited.
+const lockPatience = 300 * time.Millisecond
+
 // Lock makes this process the only server of the state directory until the returned function is called. Another server
 // gives an *InputError.
 func Lock(stateDir string) (release func() error, err error) {
 	l := flock.New(filepath.Join(stateDir, "serve.lock"), flock.SetFlag(os.O_CREATE|os.O_RDWR), flock.SetPermissions(0o600))
-	got, err := l.TryLock()
-	if err != nil {
+	// Whoever looks whether there is a server holds it for a moment.
+	wait, cancel := context.WithTimeout(context.Background(), lockPatience) //nolint:forbidigo // shorter than anybody waits
+	defer cancel()
+	got, err := l.TryLockContext(wait, lockPatience/20)
+	if err != nil && wait.Err() == nil {
 		return nil, fmt.Errorf("lock the server's state: %w", err)
 	}
 	if !got {

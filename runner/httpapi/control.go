@@ -74,9 +74,10 @@ func (s *Server) controlRoutes() {
 	route(s, huma.Operation{Method: http.MethodPost, Path: "/api/runs/{id}/cancel", OperationID: "cancelRun", DefaultStatus: http.StatusAccepted,
 		Summary: "Ask for the end of a run; asking again changes nothing", RequestBody: bodyOf[CancelRequest](s.api, false)},
 		func(ctx context.Context, in *cancelInput) (*body[view.RunView], error) {
-			if _, err := s.run(ctx, in.ID); err != nil {
-				return nil, err
+			if _, err := s.o.Service.Run(ctx, in.ID); err != nil {
+				return nil, coded(err)
 			}
+			exchangeOf(ctx).run = in.ID
 			var c CancelRequest
 			if len(in.RawBody) > 0 {
 				if err := decode(in.RawBody, &c); err != nil {

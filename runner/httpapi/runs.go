@@ -57,6 +57,9 @@ func (s *Server) runRoutes() {
 		})
 	route(s, huma.Operation{Method: http.MethodDelete, Path: "/api/runs/{id}", OperationID: "removeRun", Summary: "Remove an ended run; its branch stays"},
 		func(ctx context.Context, in *runInput) (*struct{}, error) {
+			if v, err := s.o.Service.Run(ctx, in.ID); err == nil && v.State != view.Ended && v.State != view.Crashed {
+				return nil, problem.New(problem.CodeNotEnded, "run %s is %s", v.RunID, v.State).With("cancel it first")
+			}
 			dir, err := s.run(ctx, in.ID)
 			if err != nil {
 				return nil, err
@@ -81,15 +84,22 @@ func (s *Server) run(ctx context.Context, id string) (*state.RunDir, error) {
 }
 
 func (s *Server) detail(ctx context.Context, id string) (RunDetail, error) {
-	dir, err := s.run(ctx, id)
+	v, err := s.o.Service.Run(ctx, id)
 	if err != nil {
-		return RunDetail{}, err
+		return RunDetail{}, coded(err)
 	}
-	v, err := view.OfRun(dir)
-	if err != nil {
-		return RunDetail{}, err
-	}
+	exchangeOf(ctx).run = v.RunID
 	d := RunDetail{RunView: v}
+	if d.Error, err = s.o.Service.Refusal(id); err != nil {
+		return d, err
+	}
+	dir, err := s.o.State.Run(id)
+	if errors.Is(err, fs.ErrNotExist) {
+		return d, nil // it waits, or was refused
+	}
+	if err != nil {
+		return d, err
+	}
 	if d.Plan, err = document.ReadSmall(dir.Path("plan.json"), 16*document.MaxDocument); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return d, err
 	}

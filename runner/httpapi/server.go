@@ -54,6 +54,7 @@ type Server struct {
 	tails   *tail.Set
 
 	openStreams atomic.Int64
+	waits       atomic.Int64  // callers that wait for results
 	cancelling  sync.Map      // ids of runs whose end is enforced
 	slow        time.Duration // slowBound, less in tests
 
@@ -69,9 +70,10 @@ var openPaths = []string{"/healthz", "/readyz"}
 func New(o Options) *Server {
 	s := &Server{o: o, mux: http.NewServeMux(), metrics: newMetrics(o.Version, o.State, o.Service), tails: tail.NewSet(), slow: slowBound, stopping: make(chan struct{})}
 	s.api = newAPI(s.mux)
-	s.index = index.New(o.State, nil)
+	s.index = index.New(o.State, o.Service.Queued)
 	s.healthRoutes()
 	s.runRoutes()
+	s.executeRoutes()
 	s.controlRoutes()
 	s.fileRoutes()
 	s.streamRoutes()

@@ -3,6 +3,7 @@ package mailbox
 import (
 	"errors"
 	"io/fs"
+	"path/filepath"
 	"time"
 
 	"sandboxrun/runner/excerpt"
@@ -45,4 +46,14 @@ func (b Box) Cancelled() (c Cancel, asked bool, err error) {
 		return Cancel{By: "nobody", Reason: "cancel.json is damaged"}, true, nil
 	}
 	return c, err == nil, err
+}
+
+// Press reports whether the caller is the first to send the process of the cancelled run a signal: a second SIGTERM
+// would keep it from writing its result.
+func (b Box) Press(now time.Time) (bool, error) {
+	err := post(stepCancel, filepath.Join(b.dir, "cancel.pressed.json"), Cancel{SchemaVersion: Version, By: "nobody", At: now.UTC()}, nil)
+	if errors.Is(err, fs.ErrExist) {
+		return false, nil
+	}
+	return err == nil, err
 }

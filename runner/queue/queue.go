@@ -101,15 +101,15 @@ func (q Queue) path(run string) string { return filepath.Join(q.dir(), run+".jso
 func (q Queue) half(run string) string { return filepath.Join(q.dir(), publish.HalfPrefix+run+".json") }
 func (q Queue) tasks() string          { return filepath.Join(q.st.Dir(), "tasks") }
 
-// door is the lock under which entries appear: it makes the bounds and the task ids hold between processes. Whoever
+// lockQueue takes the lock under which entries appear: it makes the bounds and the task ids hold between processes. Whoever
 // holds it knows that half-made entries are of the dead.
-func (q Queue) door(ctx context.Context) (*flock.Flock, error) {
+func (q Queue) lockQueue(ctx context.Context) (*flock.Flock, error) {
 	for _, dir := range []string{q.dir(), q.tasks()} {
 		if err := os.MkdirAll(dir, 0o700); err != nil {
 			return nil, fmt.Errorf("open queue: %w", err)
 		}
 	}
-	l := flock.New(filepath.Join(q.dir(), "door"), flock.SetFlag(os.O_CREATE|os.O_RDWR), flock.SetPermissions(0o600))
+	l := flock.New(filepath.Join(q.dir(), "lock"), flock.SetFlag(os.O_CREATE|os.O_RDWR), flock.SetPermissions(0o600))
 	if ok, err := l.TryLockContext(ctx, time.Millisecond); err != nil || !ok {
 		return nil, errors.Join(fmt.Errorf("lock queue: %w", err), context.Cause(ctx), l.Close())
 	}
@@ -127,11 +127,11 @@ func (q Queue) Enqueue(ctx context.Context, e Entry, b Bounds) (run string, exis
 	if len(data) > MaxEntry {
 		return "", false, document.InputAt("", fmt.Sprintf("the task needs %d bytes in the queue, at most %d are possible", len(data), MaxEntry))
 	}
-	door, err := q.door(ctx)
+	queueLock, err := q.lockQueue(ctx)
 	if err != nil {
 		return "", false, err
 	}
-	defer func() { err = errors.Join(err, door.Close()) }()
+	defer func() { err = errors.Join(err, queueLock.Close()) }()
 	if e.TaskID != "" && e.First == "" {
 		if run, err := q.known(e); run != "" || err != nil {
 			return run, run != "", err

@@ -90,8 +90,8 @@ func TestAHalfAcceptedTaskIsAcceptedAgain(t *testing.T) {
 	for _, swept := range []bool{false, true} {
 		q := aQueue(t)
 		dead := entry("one", "/r")
-		door, err := q.door(t.Context()) // makes the directories
-		if err := errors.Join(err, door.Close()); err != nil {
+		queueLock, err := q.lockQueue(t.Context()) // makes the directories
+		if err := errors.Join(err, queueLock.Close()); err != nil {
 			t.Fatal(err)
 		}
 		data, err := json.Marshal(dead)
@@ -127,7 +127,7 @@ func TestTheQueueIsBounded(t *testing.T) {
 			t.Errorf("%s: %v", c.repo, err)
 		}
 	}
-	if names, err := os.ReadDir(q.dir()); err != nil || len(names) != 4 { // three entries and the door
+	if names, err := os.ReadDir(q.dir()); err != nil || len(names) != 4 { // three entries and the lock
 		t.Errorf("%v, %v", names, err)
 	}
 }

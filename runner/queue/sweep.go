@@ -26,11 +26,11 @@ func (q Queue) Sweep(ctx context.Context, begun func(run string) (bool, error)) 
 	if _, err := os.Stat(q.dir()); errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
-	door, err := q.door(ctx)
+	queueLock, err := q.lockQueue(ctx)
 	if err != nil {
 		return err
 	}
-	defer func() { _ = door.Close() }() // nothing was written
+	defer func() { _ = queueLock.Close() }() // nothing was written
 	names, err := os.ReadDir(q.dir())
 	for _, n := range names {
 		half, ok := strings.CutPrefix(n.Name(), publish.HalfPrefix)

@@ -76,11 +76,11 @@ func (t *Taken) Rewrite(ctx context.Context) (err error) {
 	if err != nil {
 		return fmt.Errorf("write queue: %w", err)
 	}
-	door, err := t.q.door(ctx) // or a sweep would take the new file for that of a dead process
+	queueLock, err := t.q.lockQueue(ctx) // or a sweep would take the new file for that of a dead process
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, door.Close()) }()
+	defer func() { err = errors.Join(err, queueLock.Close()) }()
 	tmp := filepath.Join(t.q.dir(), publish.HalfPrefix+t.RunID+rewriteSuffix)
 	step.Before(stepRewrite)
 	defer step.After(stepRewrite)

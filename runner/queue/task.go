@@ -58,11 +58,11 @@ func (q Queue) Known(ctx context.Context, e Entry) (run string, err error) {
 	if e.TaskID == "" {
 		return "", nil
 	}
-	door, err := q.door(ctx)
+	queueLock, err := q.lockQueue(ctx)
 	if err != nil {
 		return "", err
 	}
-	defer func() { err = errors.Join(err, door.Close()) }()
+	defer func() { err = errors.Join(err, queueLock.Close()) }()
 	return q.known(e)
 }
 

@@ -66,6 +66,25 @@ func (s *Service) cancelQueued(ctx context.Context, id string, c mailbox.Cancel)
 	return true, errors.Join(refuse(ctx, t, why), t.Close())
 }
 
+// CancelAll cancels every live run that came from the queue.
+func (s *Service) CancelAll(ctx context.Context, c mailbox.Cancel) error {
+	ids, err := s.o.State.Active()
+	for _, id := range ids {
+		d, derr := s.o.State.Run(id)
+		if derr != nil {
+			continue // ended since
+		}
+		if w, werr := d.Worker(); werr != nil || !w.Detached {
+			continue // of a terminal
+		}
+		_, cerr := s.Cancel(ctx, id, c)
+		if ended := (*Problem)(nil); !errors.As(cerr, &ended) {
+			err = errors.Join(err, cerr)
+		}
+	}
+	return err
+}
+
 // Enforce waits until a cancelled run has ended, and ends the process of one that does not: first with SIGTERM, then
 // with SIGKILL, and then it settles the run. A run that nobody cancelled is left alone.
 func (s *Service) Enforce(ctx context.Context, id string) error {
@@ -110,6 +129,11 @@ func (s *Service) press(d *state.RunDir, now time.Time, told syscall.Signal) (sy
 	w, err := d.Worker()
 	if err != nil {
 		return told, err
+	}
+	if due == syscall.SIGTERM { // of several who cancel and watch, one sends it
+		if first, err := d.Mailbox().Press(now); err != nil || !first {
+			return due, err
+		}
 	}
 	// A process that ended meanwhile is what was wanted.
 	if err := w.Signal(due); err != nil && !errors.Is(err, state.ErrOtherProcess) {

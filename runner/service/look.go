@@ -30,6 +30,15 @@ func (s *Service) Run(_ context.Context, id string) (view.RunView, error) {
 	return v, err
 }
 
+// Refusal is the error document of a task that was accepted and could not be begun; nil for others.
+func (s *Service) Refusal(id string) ([]byte, error) {
+	e, err := s.queue().Get(id)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	return e.Refused, err
+}
+
 // Queued shows the tasks that have no run yet, the oldest first, refused ones included.
 func (s *Service) Queued() ([]view.RunView, error) {
 	list, err := s.queue().List()

@@ -26,12 +26,19 @@ const scheduleGap = 250 * time.Millisecond
 // hear nothing, until ctx ends. failed is told what went wrong; the next look tries again.
 func (s *Service) Schedule(ctx context.Context, failed func(error)) {
 	told := map[string]syscall.Signal{}
-	_ = poll(ctx, scheduleGap, func() (bool, error) {
+	again := time.NewTicker(scheduleGap)
+	defer again.Stop()
+	for {
 		if err := errors.Join(s.pass(ctx), s.settleDead(ctx), s.pressAll(told)); err != nil && ctx.Err() == nil {
 			failed(err)
 		}
-		return false, nil
-	}) // ends with ctx only
+		select {
+		case <-again.C:
+		case <-s.wake:
+		case <-ctx.Done():
+			return
+		}
+	}
 }
 
 func (s *Service) settleDead(ctx context.Context) error {
@@ -69,6 +76,10 @@ func (s *Service) pressAll(told map[string]syscall.Signal) error {
 // kick has the tasks of the queue started where no server does it. A failure is left to the next look: the tasks are
 // safe where they are.
 func (s *Service) kick(ctx context.Context) {
+	select {
+	case s.wake <- struct{}{}: // where this process is the server
+	default:
+	}
 	if served, err := s.served(); err != nil || served || s.o.Start == nil {
 		return
 	}

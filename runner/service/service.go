@@ -29,14 +29,17 @@ type Options struct {
 }
 
 // Service answers callers. It is safe for concurrent use, also by several processes on one state directory.
-type Service struct{ o Options }
+type Service struct {
+	o    Options
+	wake chan struct{} // has room for one: Schedule shall look at the queue
+}
 
 // New makes a Service.
 func New(o Options) *Service {
 	if o.Patience == (Patience{}) {
 		o.Patience = DefaultPatience
 	}
-	return &Service{o: o}
+	return &Service{o: o, wake: make(chan struct{}, 1)}
 }
 
 // Codes of a [Problem].

@@ -31,10 +31,11 @@ const perRepo = 200
 // Submit accepts a task. When it returns, the task gets exactly one result, or one error document, whatever dies. The
 // same task under the same task_id is accepted once. Nothing is created for a task that cannot be run: errors are
 // those of the runner before a run, or *Problem.
-func (s *Service) Submit(ctx context.Context, sub Submission) (view.RunView, error) {
+// existing says that the run was there before.
+func (s *Service) Submit(ctx context.Context, sub Submission) (v view.RunView, existing bool, err error) {
 	p, err := s.compile(sub.Task, sub.Dir, sub.Repo, sub.Overrides)
 	if err != nil {
-		return view.RunView{}, err
+		return v, false, err
 	}
 	e := queue.Entry{SchemaVersion: queue.Version, RunID: state.NewID(), TaskID: p.TaskID, RepoRoot: p.RepoRoot, SessionID: p.Session, Objective: p.Objective,
 		LimitSeconds: p.MaxRuntimeSeconds, Task: sub.Task, Dir: sub.Dir, Repo: sub.Repo, Overrides: sub.Overrides, By: sub.By, AcceptedAt: time.Now().UTC(), Attempt: 1}
@@ -42,16 +43,17 @@ func (s *Service) Submit(ctx context.Context, sub Submission) (view.RunView, err
 		e.Agent, e.Variant = p.Agent.Name, p.Agent.Variant
 	}
 	run, err := s.queue().Known(ctx, e)
-	if err == nil && run == "" {
+	if existing = run != ""; err == nil && !existing {
 		if err = s.o.Runner.Check(ctx, p); err == nil {
-			run, _, err = s.queue().Enqueue(ctx, e, queue.Bounds{All: s.o.Config.Serve.Queue, PerRepo: perRepo})
+			run, existing, err = s.queue().Enqueue(ctx, e, queue.Bounds{All: s.o.Config.Serve.Queue, PerRepo: perRepo})
 		}
 	}
 	if err != nil {
-		return view.RunView{}, submitProblem(err)
+		return v, false, submitProblem(err)
 	}
 	s.kick(ctx)
-	return s.Run(ctx, run)
+	v, err = s.Run(ctx, run)
+	return v, existing, err
 }
 
 func (s *Service) compile(task []byte, dir, repo string, o plan.Overrides) (*plan.Plan, error) {

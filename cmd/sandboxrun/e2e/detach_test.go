@@ -53,7 +53,7 @@ func (r *rig) idle() {
 		r.t.Error(err)
 	}
 	for _, e := range entries {
-		if !slices.Contains([]string{"door", "scheduler", "turns"}, e.Name()) {
+		if !slices.Contains([]string{"lock", "scheduler", "turns"}, e.Name()) {
 			r.t.Errorf("left in the queue: %s", e.Name())
 		}
 	}
@@ -267,6 +267,26 @@ func (r *rig) kick(repo *repo) {
 	}
 }
 
+// killWorker kills the process that works on a run.
+func (r *rig) killWorker(run string) {
+	r.t.Helper()
+	st, err := state.Open(r.state)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	d, err := st.Run(run)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	w, err := d.Worker()
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	if err := w.Signal(syscall.SIGKILL); err != nil {
+		r.t.Fatal(err)
+	}
+}
+
 // A worker that is killed in the middle of its work is settled by whoever waits for it.
 func TestAKilledWorkerIsSettledByWhoWaits(t *testing.T) {
 	t.Parallel()
@@ -276,21 +296,7 @@ func TestAKilledWorkerIsSettledByWhoWaits(t *testing.T) {
 		body, err := os.ReadFile(filepath.Join(rig.state, "runs", v.RunID, "events.ndjson"))
 		return err == nil && strings.Contains(string(body), `"phase":"agent"`)
 	})
-	st, err := state.Open(rig.state)
-	if err != nil {
-		t.Fatal(err)
-	}
-	d, err := st.Run(v.RunID)
-	if err != nil {
-		t.Fatal(err)
-	}
-	w, err := d.Worker()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := w.Signal(syscall.SIGKILL); err != nil {
-		t.Fatal(err)
-	}
+	rig.killWorker(v.RunID)
 	if res, exit := rig.await(v.RunID); exit != document.ExitFailed || !hasCode(res, "runner_lost") {
 		t.Errorf("exit %d, %v", exit, codes(res))
 	}
