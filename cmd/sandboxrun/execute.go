@@ -46,6 +46,9 @@ With --detach the command prints the state of the run as soon as the task is sto
 and the run goes on without it: "sandboxrun runs wait" gives its result. The same task
 under the same task_id is accepted once.
 
+With --server the server at a URL, or with auto that of this state directory, runs
+the task. A server that is not there is a bridge failure: nothing runs here instead.
+
 The first SIGINT, SIGTERM or SIGHUP stops the run and still gives its result; the
 second ends the program at once, with an error document.
 
@@ -59,9 +62,10 @@ Examples:
    sandboxrun execute --require-tier runc task.json
    sandboxrun execute --events - task.json
    sandboxrun execute --detach task.json
+   sandboxrun execute --server auto task.json
    sandboxrun execute --session fix-login task.json
    sandboxrun execute - < task.json`,
-		Flags: append(p.executeFlags(), repoFlag,
+		Flags: append(p.executeFlags(), repoFlag, serverFlag,
 			&cli.BoolFlag{Name: "detach", Usage: "return once the task is accepted; it runs in a process of its own"}),
 		Action: p.execute,
 	}
@@ -79,6 +83,10 @@ func (p *program) executeFlags() []cli.Flag {
 
 func (p *program) execute(c *cli.Context) error {
 	p.output, p.compact = c.String("output"), c.String("events") == "-"
+	if c.IsSet(serverFlag.Name) {
+		p.people = false
+		return p.executeThrough(c)
+	}
 	if c.Bool("detach") {
 		return p.detach(c)
 	}

@@ -212,3 +212,36 @@ func TestTheServersRepositoriesAndItsEnd(t *testing.T) {
 	}
 	rig.idle()
 }
+
+// The command line has a server run a task as it would itself; without a server nothing runs.
+func TestExecuteWithServer(t *testing.T) {
+	t.Parallel()
+	rig, repo := newRig(t), newRepo(t, sample)
+	task := string(marshal(t, taskNamed(repo, "one", "echo new > new.txt")))
+	for _, where := range []string{"auto", "http://127.0.0.1:1"} {
+		if o := rig.run([]byte(task), "execute", "--server", where, "-"); o.exit != document.ExitBridge || !strings.Contains(string(o.stdout), "bridge_failure") {
+			t.Errorf("%s: exit %d: %s%s", where, o.exit, o.stdout, o.stderr)
+		}
+	}
+	if runs := rig.runIDs(); len(runs) != 0 {
+		t.Errorf("ran without a server: %v", runs)
+	}
+	s := rig.serve()
+	res, o := rig.execute(taskNamed(repo, "one", "echo new > new.txt"), "--server", "auto")
+	if o.exit != 0 || res.Git.Branch != "sandboxrun/one" || changes(res)["new.txt"] != "added" {
+		t.Errorf("exit %d, %+v, %v", o.exit, res.Git, codes(res))
+	}
+	if o := rig.run([]byte(task), "execute", "--server", s.url, "--detach", "-"); o.exit != 0 || !strings.Contains(string(o.stdout), res.RunID) {
+		t.Errorf("exit %d: %s%s", o.exit, o.stdout, o.stderr)
+	}
+	if o := rig.run([]byte(task), "execute", "--server", "auto", "--agent", "claude", "-"); o.exit != document.ExitInput || !strings.Contains(string(o.stderr), "--agent") {
+		t.Errorf("exit %d: %s", o.exit, o.stderr)
+	}
+	if o := rig.run([]byte(strings.Replace(task, "new.txt", "x", 1)), "execute", "--server", "auto", "-"); o.exit != document.ExitInput {
+		t.Errorf("another task under the id: exit %d: %s", o.exit, o.stdout)
+	}
+	failing, o := rig.execute(taskNamed(repo, "two", "exit 3"), "--server", "auto")
+	if o.exit != document.ExitFailed || !hasCode(failing, "command_failed") {
+		t.Errorf("exit %d, %v", o.exit, codes(failing))
+	}
+}
