@@ -56,6 +56,18 @@ func placeCopy(src *os.File, path string) (err error) {
 	return nil
 }
 
+// nameOf is the path of an open file, "" where another file, or none, has that name now.
+func nameOf(f *os.File) string {
+	path, err := os.Readlink("/proc/self/fd/" + strconv.Itoa(int(f.Fd())))
+	if err != nil {
+		return ""
+	}
+	if same, err := isAt(f, path); err != nil || !same {
+		return ""
+	}
+	return path
+}
+
 // goBuildNote is the section of a Go program that holds the identity of its build: a hash of its content.
 const goBuildNote = ".note.go.buildid"
 

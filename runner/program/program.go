@@ -36,12 +36,13 @@ const pinAttempts = 20
 // Pinned is a program's file below a directory of pinned programs. The kernel releases its lock with the process that
 // holds it: a file whose lock is free is used by no live run.
 type Pinned struct {
-	path string
-	lock *os.File // holds a shared lock
+	path, id string
+	lock     *os.File // holds a shared lock; nil where the file could not be kept
 }
 
 // Pin makes file appear below dir under the identity of its build, as a hard link where that is possible and else as a
-// copy, and keeps it there until Release. Several processes may pin the same file.
+// copy, and keeps it there until Release. Several processes may pin the same file. Where the disk has no room for a copy,
+// the file stays where it is: what replaces it there has an effect, but a full disk alone must not end a run.
 func Pin(dir, file string) (_ *Pinned, err error) {
 	src, err := os.Open(file)
 	if err != nil {
@@ -65,12 +66,16 @@ func Pin(dir, file string) (_ *Pinned, err error) {
 		if l == nil {
 			continue
 		}
-		p := &Pinned{path: path, lock: l}
+		p := &Pinned{path: path, id: id, lock: l}
 		step.Before(stepPin)
 		err = place(src, path)
 		step.After(stepPin)
 		if err != nil {
-			return nil, fmt.Errorf("pin program: %w", errors.Join(err, p.Release()))
+			rerr := p.Release()
+			if at := nameOf(src); at != "" && rerr == nil && (errors.Is(err, unix.ENOSPC) || errors.Is(err, unix.EDQUOT)) {
+				return &Pinned{path: at, id: id}, nil
+			}
+			return nil, fmt.Errorf("pin program: %w", errors.Join(err, rerr))
 		}
 		return p, nil
 	}
@@ -106,12 +111,12 @@ func (p *Pinned) Build() string {
 	if p == nil {
 		return ""
 	}
-	return filepath.Base(p.path)
+	return p.id
 }
 
 // Release gives the file up, and removes it when no other process holds it. A nil Pinned holds nothing.
 func (p *Pinned) Release() error {
-	if p == nil {
+	if p == nil || p.lock == nil {
 		return nil
 	}
 	err := lock(p.lock, unix.LOCK_EX|unix.LOCK_NB)
