@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"runtime/debug"
@@ -12,6 +13,7 @@ import (
 	"sandboxrun/gitdiff"
 	"sandboxrun/gitdiff/capture"
 	"sandboxrun/gitdiff/change"
+	"sandboxrun/gitdiff/gitobj"
 	"sandboxrun/internal/confine"
 	"sandboxrun/internal/floor"
 	"sandboxrun/internal/redact"
@@ -77,6 +79,11 @@ func (c *child) confine() (err error) {
 	o := c.order
 	if c.patch, err = os.OpenFile(o.Patch, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600); err != nil {
 		return fmt.Errorf("make patch: %w", err)
+	}
+	for _, dir := range o.Place.Borrowed {
+		if _, err := os.Stat(dir); errors.Is(err, fs.ErrNotExist) { // the user has moved the repository
+			return fmt.Errorf("%w: %w", &gitobj.MissingError{ID: o.From}, err)
+		}
 	}
 	paths := confine.Paths{Read: o.Place.Borrowed, Write: []string{o.Place.Written()}}
 	if o.Capture != nil {
