@@ -265,7 +265,7 @@ func TestGuestWorksAsProcess1(t *testing.T) {
 	t.Parallel()
 	b := newBox(t, Config{})
 	orphans := b.sh(t, `(sleep 0.1 &); (sleep 0.2 &) # a zombie keeps its name
-		for i in $(seq 100); do grep -l '^Name:.sleep' /proc/[0-9]*/status 2>/dev/null >/tmp/left || break; sleep 0.1; done; cat /tmp/left`)
+		for i in $(seq 100); do grep -l '^Name:.sleep' /proc/[0-9]*/status 2>/dev/null >/tmp/left; test -s /tmp/left || break; sleep 0.1; done; cat /tmp/left`)
 	if orphans != "" {
 		t.Errorf("never reaped: %s", orphans)
 	}

@@ -76,14 +76,14 @@ func TestPatchAppliesToTheBaseAndGivesTheLandedTree(t *testing.T) {
 	}
 }
 
-func TestSecondRunOfATaskLandsUnderItsRunID(t *testing.T) {
+func TestSecondRunOfATaskLandsUnderTheNextName(t *testing.T) {
 	t.Parallel()
 	rig, repo := newRig(t), newRepo(t, sample)
 	task := repo.task("echo x > x")
 	task["task_id"] = "twice"
 	first, _ := rig.execute(task)
 	second, _ := rig.execute(task)
-	if first.Git.Branch != "sandboxrun/twice" || !strings.EqualFold(second.Git.Branch, "sandboxrun/"+second.RunID) {
+	if first.Git.Branch != "sandboxrun/twice" || second.Git.Branch != "sandboxrun/twice-2" || !hasCode(second, document.CodeBranchTaken) {
 		t.Errorf("branches %q and %q", first.Git.Branch, second.Git.Branch)
 	}
 }

@@ -149,7 +149,7 @@ func TestAnAgentsWordsHoldNoSecretAndItsTokenDiesWithTheRun(t *testing.T) {
 		{Text: "It was " + realKey + ", in base64 " + base64.StdEncoding.EncodeToString([]byte(realKey)) + "."},
 	}})
 	task := agentTask(repo)
-	delete(task, "acceptance_criteria")
+	task["acceptance_criteria"] = []any{map[string]any{"command": "true"}}
 	res, o := rig.execute(task, "--events", filepath.Join(dir, "events"))
 	token := placeholderOf(srv)
 	if token == "" {
@@ -163,7 +163,7 @@ func TestAnAgentsWordsHoldNoSecretAndItsTokenDiesWithTheRun(t *testing.T) {
 	}
 
 	ask := `ask() { curl -s -m 20 -o /dev/null -w "$1 %{http_code}\n" -H "x-api-key: $2" -H 'anthropic-version: 2023-06-01' -H 'content-type: application/json' ` +
-		`-d '{"model":"m","max_tokens":1,"messages":[{"role":"user","content":"x"}]}' "$ANTHROPIC_BASE_URL/v1/messages"; }` + "\n"
+		`-d '{"model":"claude-opus-5-5","max_tokens":1,"messages":[{"role":"user","content":"x"}]}' "$ANTHROPIC_BASE_URL/v1/messages"; }` + "\n"
 	second := rig.model(modelserver.Scenario{Name: "replay", Steps: []modelserver.Step{
 		bash(ask + "ask old " + token + "; ask own $ANTHROPIC_API_KEY$ANTHROPIC_AUTH_TOKEN"), {Text: "side answer", Times: -1},
 	}})

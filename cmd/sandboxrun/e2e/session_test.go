@@ -25,6 +25,8 @@ func say(text string) modelserver.Step { return modelserver.Step{Text: text} }
 func sessionTask(r *repo, session, instructions string) map[string]any {
 	task := map[string]any{
 		"objective": "Talk.", "context": map[string]any{"repo_root": r.dir}, "instructions": instructions, "max_runtime_seconds": 150,
+		// A turn that only talks is no success unless something is measured.
+		"acceptance_criteria": []any{map[string]any{"command": "true"}},
 	}
 	if session != "" {
 		task["session_id"] = session

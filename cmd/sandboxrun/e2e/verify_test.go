@@ -10,7 +10,8 @@ import (
 
 // leave makes a command leave everything it can for the next one.
 const leave = `for d in . $HOME /tmp .git ignored; do echo left > $d/left || exit 1; done; echo left > ignored/x; rm README.md
-git config set.up left; touch $HOME/.local/tool; setsid sleep 300 >/dev/null 2>&1 </dev/null & sleep 0.1; test $(pgrep -c sleep) = 1`
+git config set.up left; touch $HOME/.local/tool; setsid sleep 300 >/dev/null 2>&1 </dev/null &
+for i in $(seq 100); do test "$(pgrep -a -x sleep | grep -c 'sleep 300')" = 1 && exit; sleep 0.1; done; exit 1`
 
 // find fails when it finds any of it, or lacks what set-up or the change made.
 const find = `for d in . $HOME /tmp .git ignored; do test ! -e $d/left || exit 1; done
