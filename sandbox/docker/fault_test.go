@@ -5,11 +5,13 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"os"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
+	"sandboxrun/internal/step"
 	"sandboxrun/sandbox"
 	"sandboxrun/sandbox/docker"
 	"sandboxrun/sandbox/sandboxtest"
@@ -145,6 +147,42 @@ func TestOpenWithLostAnswersLeavesNothing(t *testing.T) {
 		t.Fatalf("no error; close: %v", box.Close(t.Context()))
 	}
 	sandboxtest.NothingLeft(t, newEngine(t), spec)
+}
+
+// An engine carries out a creation whose caller has gone. The container that appears then holds the volume of the tree.
+func TestOpenStoppedDuringCreationLeavesNothing(t *testing.T) {
+	t.Parallel()
+	e := newEngine(t)
+	for i := range 16 {
+		spec := testSpec(t)
+		dir := t.TempDir()
+		spec.Tree = sandbox.Tree{Lower: []string{dir + "/lower"}, Upper: dir + "/upper", Work: dir + "/work"}
+		for _, layer := range []string{spec.Tree.Lower[0], spec.Tree.Upper, spec.Tree.Work} {
+			if err := os.Mkdir(layer, 0o755); err != nil {
+				t.Fatal(err)
+			}
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		created := 0
+		spec.Journal = func(n step.Name, _ string) func(error) {
+			if n == sandbox.StepCreate {
+				created++
+				time.AfterFunc(time.Duration(i)*2*time.Millisecond, cancel)
+			}
+			return func(error) {}
+		}
+		began := time.Now()
+		if box, err := e.Open(ctx, spec); err == nil {
+			if err := box.Close(t.Context()); err != nil {
+				t.Error(err)
+			}
+		}
+		if took := time.Since(began); took > 15*time.Second || created != 1 {
+			t.Errorf("stopped after %s, %d creations", took, created)
+		}
+		cancel()
+		sandboxtest.NothingLeft(t, e, spec)
+	}
 }
 
 func TestCloseReportsUnconfirmedRemoval(t *testing.T) {

@@ -118,6 +118,25 @@ func nameInUse(err error) bool {
 	return err != nil && strings.Contains(err.Error(), "is already in use")
 }
 
+// createGrace is how long the answer to the creation of a container is awaited after the run has been stopped.
+const createGrace = 2 * time.Second
+
+// lingering returns a context that ends some time after ctx, with the same cause.
+func lingering(ctx context.Context, grace time.Duration) (context.Context, func()) {
+	longer, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
+	ended := make(chan struct{})
+	stop := context.AfterFunc(ctx, func() {
+		timer := time.NewTimer(grace)
+		defer timer.Stop()
+		select {
+		case <-timer.C:
+			cancel(context.Cause(ctx))
+		case <-ended:
+		}
+	})
+	return longer, func() { close(ended); stop(); cancel(nil) }
+}
+
 // create makes the container and returns the engine's description of it. When the answer is lost, the container may
 // exist nevertheless, so its name is recorded for removal before the request; a conflict means that the name belongs
 // to another box.
@@ -125,7 +144,10 @@ func (b *box) create(ctx context.Context, r recipe) (container.InspectResponse, 
 	var none container.InspectResponse
 	e := b.engine
 	b.container = r.Name
-	answer, err := ask(ctx, e, "create container", e.timeouts.Create, func(ctx context.Context) (container.CreateResponse, error) {
+	// An engine carries out the request of a caller who has gone: the container would appear after its removal.
+	patient, done := lingering(ctx, createGrace)
+	defer done()
+	answer, err := ask(patient, e, "create container", e.timeouts.Create, func(ctx context.Context) (container.CreateResponse, error) {
 		answer, err := e.client.ContainerCreate(ctx, r.Config, r.Host, r.Network, nil, r.Name)
 		if err == nil && answer.ID == "" {
 			err = errNothing
@@ -142,6 +164,9 @@ func (b *box) create(ctx context.Context, r recipe) (container.InspectResponse, 
 		return none, err
 	}
 	b.container, b.details.ID = answer.ID, answer.ID
+	if ctx.Err() != nil {
+		return none, fmt.Errorf("create container: %w", context.Cause(ctx))
+	}
 	return b.inspect(ctx)
 }
 

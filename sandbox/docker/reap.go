@@ -106,5 +106,5 @@ func volumeOwner(name string) string {
 func (e *Engine) reapVolume(ctx context.Context, name string) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, e.timeouts.Retry, &lateError{"removal", e.timeouts.Retry})
 	defer cancel()
-	return e.removeVolume(ctx, name)
+	return e.removeVolume(ctx, name, "")
 }

@@ -46,7 +46,7 @@ func (b *box) remove(ctx context.Context) error {
 		return err
 	}
 	step.Before(sandbox.StepRemoveVolume)
-	err = b.engine.removeVolume(ctx, b.volume)
+	err = b.engine.removeVolume(ctx, b.volume, b.container)
 	step.After(sandbox.StepRemoveVolume)
 	if err != nil {
 		return err
@@ -81,8 +81,9 @@ func (e *Engine) removeContainer(ctx context.Context, id string) error {
 	})
 }
 
-// removeVolume removes a named volume, which unmounts it.
-func (e *Engine) removeVolume(ctx context.Context, name string) error {
+// removeVolume removes a named volume, which unmounts it. Where it is in use, holder is removed once more: a container
+// whose creation was cut off may have appeared after its removal. holder is "" where none can hold it.
+func (e *Engine) removeVolume(ctx context.Context, name, holder string) error {
 	if name == "" {
 		return nil
 	}
@@ -90,6 +91,9 @@ func (e *Engine) removeVolume(ctx context.Context, name string) error {
 		err = order(ctx, e, "remove volume", e.timeouts.Remove, func(ctx context.Context) error {
 			return e.client.VolumeRemove(ctx, name, false)
 		})
+		if errdefs.IsConflict(err) {
+			return false, errors.Join(err, e.removeContainer(ctx, holder))
+		}
 		if !errdefs.IsNotFound(err) {
 			return err == nil, err
 		}
