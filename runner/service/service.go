@@ -54,6 +54,8 @@ const (
 	CodeTaskReused = "task_id_reused"
 	CodeForgotten  = "forgotten"
 	CodeBegun      = "begun"
+
+	CodeSessionBusy = "session_busy"
 )
 
 // Problem is a request that cannot be granted, with a stable code.

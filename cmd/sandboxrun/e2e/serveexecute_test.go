@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"sandboxrun/agents/scripted/modelserver"
 	"sandboxrun/runner/document"
 	"sandboxrun/runner/view"
 	"sandboxrun/schemas/closed"
@@ -243,5 +244,55 @@ func TestExecuteWithServer(t *testing.T) {
 	failing, o := rig.execute(taskNamed(repo, "two", "exit 3"), "--server", "auto")
 	if o.exit != document.ExitFailed || !hasCode(failing, "command_failed") {
 		t.Errorf("exit %d, %v", o.exit, codes(failing))
+	}
+}
+
+// A follow-up goes on with the conversation, the files and the criteria of its session.
+func TestAFollowUpGoesOnWithItsSession(t *testing.T) {
+	t.Parallel()
+	rig, repo := newRig(t), newRepo(t, sample)
+	rig.model(modelserver.Scenario{Name: "talk", Steps: []modelserver.Step{
+		shell("echo one > one.txt"), say("First."), shell("cat one.txt && echo two > two.txt"), say("Second."),
+	}})
+	s := rig.serve()
+	task := sessionTask(repo, "talk", "Begin.")
+	task["acceptance_criteria"] = []any{map[string]any{"command": "test -e one.txt"}}
+	first, exit := rig.await(s.submit(task).RunID)
+	if exit != 0 {
+		t.Fatalf("exit %d, %+v", exit, first.Issues)
+	}
+	for name, c := range map[string]struct {
+		session, body string
+		status        int
+	}{
+		"no prompt":      {"talk", `{}`, 400},
+		"unknown field":  {"talk", `{"prompt":"x","agent":"claude"}`, 400},
+		"no session":     {"other", `{"prompt":"x"}`, 404},
+		"no such run":    {"talk", `{"prompt":"x","retry_process_id":"0000"}`, 202}, // refused when its turn comes
+		"wrong criteria": {"talk", `{"prompt":"x","acceptance_criteria":[1]}`, 400},
+	} {
+		status, body := s.post("/api/sessions/"+c.session+"/follow-up", c.body)
+		if status != c.status {
+			t.Errorf("%s: %d %s", name, status, body)
+		}
+		var accepted struct {
+			Run view.RunView `json:"run"`
+		}
+		if status == http.StatusAccepted && json.Unmarshal(body, &accepted) == nil {
+			if o := rig.run(nil, "runs", "wait", accepted.Run.RunID); o.exit != document.ExitInput {
+				t.Errorf("%s: exit %d: %s", name, o.exit, o.stdout)
+			}
+		}
+	}
+	status, body := s.post("/api/sessions/talk/follow-up", `{"prompt":"Go on. Add the second file.","queue":true}`)
+	var accepted struct {
+		Run view.RunView `json:"run"`
+	}
+	if err := json.Unmarshal(body, &accepted); err != nil || status != http.StatusAccepted || accepted.Run.Objective != "Go on." {
+		t.Fatalf("%d %s", status, body)
+	}
+	second, exit := rig.await(accepted.Run.RunID)
+	if exit != 0 || changes(second)["two.txt"] != "added" || len(second.Acceptance) != 1 || second.Session == nil || second.Session.ID != "talk" {
+		t.Errorf("exit %d, %v, %+v, %+v", exit, changes(second), second.Issues, second.Acceptance)
 	}
 }
