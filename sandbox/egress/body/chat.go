@@ -83,6 +83,8 @@ func chatMessage() *rule {
 		"cache_control":     anything,
 		"prefix":            flag,
 		"partial":           flag,
+		// Copilot CLI says of messages of a resumed conversation where they come from.
+		"__copilotMessageSource": anything,
 	})
 }
 
