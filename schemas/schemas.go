@@ -27,9 +27,6 @@ func ByName(name string) ([]byte, error) {
 	return nil, fmt.Errorf("no schema is called %q (there are: %s)", name, strings.Join(names, ", "))
 }
 
-// Task is the schema of a caller's request.
-func Task() []byte { return read("task") }
-
 // Config is the schema of the user's configuration file.
 func Config() []byte { return read("config") }
 

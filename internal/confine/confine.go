@@ -4,7 +4,6 @@ package confine
 
 import (
 	"fmt"
-	"strings"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -29,8 +28,6 @@ type Paths struct {
 
 // Lacking lists the walls that a kernel does not have; empty where it has all.
 type Lacking []string
-
-func (l Lacking) String() string { return strings.Join(l, ", ") }
 
 // Self takes the rights of the calling process away. After an error the process must not go on: it may have any of them. Signals
 // that report a limit are left to the Go runtime, which ignores them: the limit of processor time ends the process by SIGKILL a
