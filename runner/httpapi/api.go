@@ -77,8 +77,8 @@ func fromLibrary(status int, message string, causes []error) huma.StatusError {
 	return problem.Internal(errors.Join(append(causes, errors.New(message))...))
 }
 
-// route adds an operation to the server and to the document. Its errors become problems, and internal ones are logged.
-func route[I, O any](s *Server, op huma.Operation, handle func(ctx context.Context, in *I) (*O, error)) {
+// addRoute adds an operation to the server and to the document. Its errors become problems, and internal ones are logged.
+func addRoute[I, O any](s *Server, op huma.Operation, handle func(ctx context.Context, in *I) (*O, error)) {
 	op.Security = []map[string][]string{{"token": {}}}
 	op.MaxBodyBytes, op.BodyReadTimeout, op.SkipValidateBody = maxBody, bodyTimeout, true
 	describeErrors(&op)
@@ -120,4 +120,35 @@ func describeErrors(op *huma.Operation) {
 		Description: "A problem: RFC 9457 members beside the error document of the command line.",
 		Content:     map[string]*huma.MediaType{problem.ContentType: {Schema: &huma.Schema{Ref: "#/components/schemas/Problem"}}},
 	}
+}
+
+// apiVersion is the version of the interface, which does not follow that of the program.
+const apiVersion = "1.0"
+
+// plain adds a route that writes its answer itself, and describes it in the document. Before it has written anything it
+// may return an error.
+func (s *Server) plain(op huma.Operation, handle func(w http.ResponseWriter, r *http.Request) error) {
+	op.Security = []map[string][]string{{"token": {}}}
+	describeErrors(&op)
+	known := map[string]bool{}
+	for _, p := range op.Parameters {
+		known[p.Name] = p.In == "query"
+	}
+	s.api.OpenAPI().AddOperation(&op)
+	s.mux.HandleFunc(op.Method+" "+op.Path, func(w http.ResponseWriter, r *http.Request) {
+		err := error(nil)
+		for name := range r.URL.Query() {
+			if !known[name] {
+				err = problem.New(problem.CodeBadParameter, "a parameter is not valid").At("", clip(name)+": unknown query parameter")
+			}
+		}
+		if err == nil {
+			err = handle(w, r)
+		}
+		if err != nil {
+			p := problem.From(err)
+			exchangeOf(r.Context()).failed(p)
+			p.Write(w)
+		}
+	})
 }

@@ -2,13 +2,11 @@ package httpapi
 
 import (
 	"context"
-	"errors"
 	"net/http"
 
 	"github.com/danielgtaylor/huma/v2"
 
 	"sandboxrun/runner/document"
-	"sandboxrun/runner/httpapi/problem"
 	"sandboxrun/runner/mailbox"
 	"sandboxrun/runner/service"
 	"sandboxrun/runner/view"
@@ -44,16 +42,13 @@ type cancelInput struct {
 	RawBody []byte `contentType:"application/json"`
 }
 
-// caller is what answers and cancels that came over HTTP say of who gave them.
-const caller = "api"
-
 func (s *Server) controlRoutes() {
-	route(s, huma.Operation{Method: http.MethodGet, Path: "/api/approvals", OperationID: "listWaiting", Summary: "List what waits for a person in all runs, the nearest deadline first"},
+	addRoute(s, huma.Operation{Method: http.MethodGet, Path: "/api/approvals", OperationID: "listWaiting", Summary: "List what waits for a person in all runs, the nearest deadline first"},
 		func(ctx context.Context, _ *struct{}) (*body[[]service.Approval], error) {
 			list, err := s.o.Service.Approvals(ctx, "")
 			return &body[[]service.Approval]{list}, coded(err)
 		})
-	route(s, huma.Operation{Method: http.MethodGet, Path: "/api/runs/{id}/approvals", OperationID: "listApprovals", Summary: "List the requests of a run's agent, the oldest first"},
+	addRoute(s, huma.Operation{Method: http.MethodGet, Path: "/api/runs/{id}/approvals", OperationID: "listApprovals", Summary: "List the requests of a run's agent, the oldest first"},
 		func(ctx context.Context, in *runInput) (*body[[]service.Approval], error) {
 			if _, err := s.run(ctx, in.ID); err != nil {
 				return nil, err
@@ -61,7 +56,7 @@ func (s *Server) controlRoutes() {
 			list, err := s.o.Service.Approvals(ctx, in.ID)
 			return &body[[]service.Approval]{list}, coded(err)
 		})
-	route(s, huma.Operation{Method: http.MethodGet, Path: "/api/runs/{id}/approvals/{approval}", OperationID: "getApproval", Summary: "Show a request of a run's agent"},
+	addRoute(s, huma.Operation{Method: http.MethodGet, Path: "/api/runs/{id}/approvals/{approval}", OperationID: "getApproval", Summary: "Show a request of a run's agent"},
 		func(ctx context.Context, in *approvalInput) (*body[service.Approval], error) {
 			if _, err := s.run(ctx, in.ID); err != nil {
 				return nil, err
@@ -69,9 +64,9 @@ func (s *Server) controlRoutes() {
 			a, err := s.o.Service.Approval(ctx, in.ID, in.Approval)
 			return &body[service.Approval]{a}, coded(err)
 		})
-	route(s, huma.Operation{Method: http.MethodPost, Path: "/api/runs/{id}/approvals/{approval}", OperationID: "answerApproval",
+	addRoute(s, huma.Operation{Method: http.MethodPost, Path: "/api/runs/{id}/approvals/{approval}", OperationID: "answerApproval",
 		Summary: "Answer a request of a run's agent; the first answer counts", RequestBody: bodyOf[AnswerRequest](s.api, true)}, s.answer)
-	route(s, huma.Operation{Method: http.MethodPost, Path: "/api/runs/{id}/cancel", OperationID: "cancelRun", DefaultStatus: http.StatusAccepted,
+	addRoute(s, huma.Operation{Method: http.MethodPost, Path: "/api/runs/{id}/cancel", OperationID: "cancelRun", DefaultStatus: http.StatusAccepted,
 		Summary: "Ask for the end of a run; asking again changes nothing", RequestBody: bodyOf[CancelRequest](s.api, false)},
 		func(ctx context.Context, in *cancelInput) (*body[view.RunView], error) {
 			if _, err := s.o.Service.Run(ctx, in.ID); err != nil {
@@ -134,17 +129,4 @@ func (s *Server) enforce(ctx context.Context, id string) {
 			s.o.Log.Warn("a cancelled run was not ended", "run", id, "cause", err.Error())
 		}
 	})
-}
-
-// coded gives the errors of the service the status they have over HTTP.
-func coded(err error) error {
-	bad, ok := errors.AsType[*service.Problem](err)
-	if !ok {
-		return err
-	}
-	p := problem.New(bad.Code, "%s", bad.Error())
-	if input, ok := errors.AsType[*document.InputError](bad.Err); ok {
-		p.Body.Message, p.Body.Details, p.Body.Hint = input.Message, input.Details, input.Hint
-	}
-	return p
 }

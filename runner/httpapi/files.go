@@ -26,7 +26,7 @@ type LogFile struct {
 const maxLogFiles = 10_000
 
 func (s *Server) fileRoutes() {
-	route(s, huma.Operation{Method: http.MethodGet, Path: "/api/runs/{id}/logs", OperationID: "listLogs", Summary: "List the complete outputs of a run's commands"},
+	addRoute(s, huma.Operation{Method: http.MethodGet, Path: "/api/runs/{id}/logs", OperationID: "listLogs", Summary: "List the complete outputs of a run's commands"},
 		func(ctx context.Context, in *runInput) (*body[[]LogFile], error) {
 			list, err := s.logs(ctx, in.ID)
 			return &body[[]LogFile]{list}, err
@@ -80,43 +80,6 @@ func (s *Server) logs(ctx context.Context, id string) ([]LogFile, error) {
 		}
 	}
 	return list, nil
-}
-
-// plain adds a route that writes its answer itself, and describes it in the document. Before it has written anything it
-// may return an error.
-func (s *Server) plain(op huma.Operation, handle func(w http.ResponseWriter, r *http.Request) error) {
-	op.Security = []map[string][]string{{"token": {}}}
-	describeErrors(&op)
-	known := map[string]bool{}
-	for _, p := range op.Parameters {
-		known[p.Name] = p.In == "query"
-	}
-	s.api.OpenAPI().AddOperation(&op)
-	s.mux.HandleFunc(op.Method+" "+op.Path, func(w http.ResponseWriter, r *http.Request) {
-		err := error(nil)
-		for name := range r.URL.Query() {
-			if !known[name] {
-				err = problem.New(problem.CodeBadParameter, "a parameter is not valid").At("", clip(name)+": unknown query parameter")
-			}
-		}
-		if err == nil {
-			err = handle(w, r)
-		}
-		if err != nil {
-			p := problem.From(err)
-			exchangeOf(r.Context()).failed(p)
-			p.Write(w)
-		}
-	})
-}
-
-func idParam() *huma.Param {
-	return &huma.Param{Name: "id", In: "path", Required: true, Description: "Whole id of the run.", Schema: &huma.Schema{Type: "string"}}
-}
-
-func bytesOf(mediaType string) map[string]*huma.Response {
-	content := map[string]*huma.MediaType{mediaType: {Schema: &huma.Schema{Type: "string"}}}
-	return map[string]*huma.Response{"200": {Description: "The bytes.", Content: content}, "206": {Description: "A range of them.", Content: content}}
 }
 
 // serveFile sends a regular file of a run's directory. No browser takes it for a page.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"io"
 	"net/http"
-	"sync"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus/promhttp"
@@ -12,13 +11,6 @@ import (
 
 // readyEvery is how long an answer about this machine is kept: supervisors ask often.
 const readyEvery = 5 * time.Second
-
-// readiness keeps the last answer of the machine.
-type readiness struct {
-	mu      sync.Mutex
-	missing string
-	at      time.Time
-}
 
 // healthRoutes are for supervisors: one word each, and no token.
 func (s *Server) healthRoutes() {

@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -23,20 +22,6 @@ import (
 	"sandboxrun/schemas"
 )
 
-// Diagnosis is the doctor's list of this machine.
-type Diagnosis struct {
-	OK     bool      `doc:"No check failed." json:"ok"`
-	Checks []Finding `json:"checks"`
-}
-
-// Finding is the outcome of one check.
-type Finding struct {
-	Name    string `json:"name"`
-	Level   string `enum:"PASS,CAUTION,FAIL" json:"level"`
-	Message string `json:"message"`
-	Hint    string `json:"hint,omitempty"`
-}
-
 // Workspace is a repository that runs have been for.
 type Workspace struct {
 	ID       string `json:"id"`
@@ -49,13 +34,6 @@ type Workspace struct {
 // doctorEvery is how long a diagnosis is kept.
 const doctorEvery = time.Minute
 
-// doctor keeps the last diagnosis, and lets one examination run at a time.
-type doctor struct {
-	mu   sync.Mutex
-	last Diagnosis
-	at   time.Time
-}
-
 type nameInput struct {
 	Name string `maxLength:"200" path:"name"`
 }
@@ -64,11 +42,11 @@ func (s *Server) machineRoutes() {
 	get := func(path, id, summary string) huma.Operation {
 		return huma.Operation{Method: http.MethodGet, Path: path, OperationID: id, Summary: summary}
 	}
-	route(s, get("/api/agents", "listAgents", "List the agents this program can drive"),
+	addRoute(s, get("/api/agents", "listAgents", "List the agents this program can drive"),
 		func(context.Context, *struct{}) (*body[[]catalog.Agent], error) {
 			return &body[[]catalog.Agent]{catalog.Agents(s.o.Config, s.o.Getenv)}, nil
 		})
-	route(s, get("/api/agents/{name}", "getAgent", "Show an agent"),
+	addRoute(s, get("/api/agents/{name}", "getAgent", "Show an agent"),
 		func(_ context.Context, in *nameInput) (*body[catalog.Agent], error) {
 			info, err := agentNamed(in.Name)
 			if err != nil {
@@ -76,7 +54,7 @@ func (s *Server) machineRoutes() {
 			}
 			return &body[catalog.Agent]{catalog.AgentOf(s.o.Config, info, s.o.Getenv)}, nil
 		})
-	route(s, get("/api/agents/{name}/availability", "getAvailability", "Say whether an agent's own program is on this host, and logged in"),
+	addRoute(s, get("/api/agents/{name}/availability", "getAvailability", "Say whether an agent's own program is on this host, and logged in"),
 		func(_ context.Context, in *nameInput) (*body[agents.Availability], error) {
 			info, err := agentNamed(in.Name)
 			if err != nil {
@@ -84,7 +62,7 @@ func (s *Server) machineRoutes() {
 			}
 			return &body[agents.Availability]{catalog.AgentOf(s.o.Config, info, s.o.Getenv).Availability}, nil
 		})
-	route(s, get("/api/profiles", "listProfiles", "List the variants of all agents"),
+	addRoute(s, get("/api/profiles", "listProfiles", "List the variants of all agents"),
 		func(context.Context, *struct{}) (*body[[]catalog.Profile], error) {
 			list := []catalog.Profile{}
 			for _, a := range agents.All() {
@@ -92,7 +70,7 @@ func (s *Server) machineRoutes() {
 			}
 			return &body[[]catalog.Profile]{list}, nil
 		})
-	route(s, get("/api/profiles/{name}", "getProfiles", "List the variants of an agent"),
+	addRoute(s, get("/api/profiles/{name}", "getProfiles", "List the variants of an agent"),
 		func(_ context.Context, in *nameInput) (*body[[]catalog.Profile], error) {
 			info, err := agentNamed(in.Name)
 			if err != nil {
@@ -100,7 +78,7 @@ func (s *Server) machineRoutes() {
 			}
 			return &body[[]catalog.Profile]{catalog.Profiles(s.o.Config, info)}, nil
 		})
-	route(s, get("/api/schemas/{name}", "getSchema", "The JSON Schema of a document"),
+	addRoute(s, get("/api/schemas/{name}", "getSchema", "The JSON Schema of a document"),
 		func(_ context.Context, in *nameInput) (*body[json.RawMessage], error) {
 			text, err := schemas.ByName(in.Name)
 			if err != nil {
@@ -108,16 +86,16 @@ func (s *Server) machineRoutes() {
 			}
 			return &body[json.RawMessage]{text}, nil
 		})
-	route(s, get("/api/doctor", "getDoctor", "Check this machine; an answer is kept for a minute"),
+	addRoute(s, get("/api/doctor", "getDoctor", "Check this machine; an answer is kept for a minute"),
 		func(ctx context.Context, _ *struct{}) (*body[Diagnosis], error) {
 			return &body[Diagnosis]{s.diagnose(ctx)}, nil
 		})
-	route(s, get("/api/workspaces", "listWorkspaces", "List the repositories that runs have been for, by name"),
+	addRoute(s, get("/api/workspaces", "listWorkspaces", "List the repositories that runs have been for, by name"),
 		func(ctx context.Context, _ *struct{}) (*body[[]Workspace], error) {
 			list, err := s.workspaces(ctx)
 			return &body[[]Workspace]{list}, err
 		})
-	route(s, huma.Operation{Method: http.MethodPost, Path: "/api/plan", OperationID: "plan", Summary: "Compile a task without running anything", RequestBody: taskBody(), Responses: described("200", "The plan.", "Plan")},
+	addRoute(s, huma.Operation{Method: http.MethodPost, Path: "/api/plan", OperationID: "plan", Summary: "Compile a task without running anything", RequestBody: taskBody(), Responses: described("200", "The plan.", "Plan")},
 		func(_ context.Context, in *rawInput) (*body[json.RawMessage], error) {
 			task, err := document.Decode(in.RawBody)
 			if err != nil {
@@ -130,17 +108,6 @@ func (s *Server) machineRoutes() {
 			doc, err := document.Encode(p)
 			return &body[json.RawMessage]{doc}, err
 		})
-}
-
-// taskBody describes a body that is a task. The library does not read it.
-func taskBody() *huma.RequestBody {
-	return &huma.RequestBody{Required: true, Content: map[string]*huma.MediaType{"application/json": {Schema: &huma.Schema{Ref: "#/components/schemas/Task"}}}}
-}
-
-// described is an answer whose form one of the program's own schemas describes.
-func described(status, text, schema string) map[string]*huma.Response {
-	content := map[string]*huma.MediaType{"application/json": {Schema: &huma.Schema{Ref: "#/components/schemas/" + schema}}}
-	return map[string]*huma.Response{status: {Description: text, Content: content}}
 }
 
 func agentNamed(name string) (agents.Info, error) {

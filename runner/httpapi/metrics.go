@@ -73,10 +73,10 @@ func (m *metrics) refused(reason string) { m.authFailures.WithLabelValues(reason
 // methods are those that get a label of their own; a caller may invent others.
 var methods = map[string]bool{"GET": true, "HEAD": true, "POST": true, "PUT": true, "DELETE": true, "OPTIONS": true, "PATCH": true}
 
-func (m *metrics) request(route, method string, status int, took time.Duration) {
+func (m *metrics) request(pattern, method string, status int, took time.Duration) {
 	if !methods[method] {
 		method = "other"
 	}
-	m.requests.WithLabelValues(route, method, strconv.Itoa(status)).Inc()
-	m.seconds.WithLabelValues(route).Observe(took.Seconds())
+	m.requests.WithLabelValues(pattern, method, strconv.Itoa(status)).Inc()
+	m.seconds.WithLabelValues(pattern).Observe(took.Seconds())
 }

@@ -17,9 +17,6 @@ import (
 // documents are the program's own schemas, by the names they have in the OpenAPI document.
 var documents = map[string]string{"Task": "task", "Plan": "plan", "Result": "result", "Event": "event"}
 
-// apiVersion is the version of the interface, which does not follow that of the program.
-const apiVersion = "1.0"
-
 func (s *Server) openAPIRoutes() {
 	text := func(words string) map[string]*huma.Response {
 		return map[string]*huma.Response{"200": {Description: words, Content: map[string]*huma.MediaType{"text/plain": {Schema: &huma.Schema{Type: "string"}}}}}

@@ -30,10 +30,10 @@ const (
 
 // exchange is what the log tells of a request.
 type exchange struct {
-	id    string
-	route string
-	run   string
-	cause error
+	id      string
+	pattern string
+	run     string
+	cause   error
 	// problem is the number of an internal error, which its answer names.
 	problem string
 }
@@ -50,13 +50,13 @@ func exchangeOf(ctx context.Context) *exchange {
 	return x
 }
 
-func setRoute(ctx context.Context, pattern string) { exchangeOf(ctx).route = pattern }
+func setRoute(ctx context.Context, pattern string) { exchangeOf(ctx).pattern = pattern }
 
 // record counts and logs every request, and turns a panic of a route into an internal error.
 func (s *Server) record(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		began := time.Now()
-		x := &exchange{id: strings.ToLower(rand.Text()[:12]), route: "none"}
+		x := &exchange{id: strings.ToLower(rand.Text()[:12]), pattern: "none"}
 		out := &recorder{ResponseWriter: w}
 		r = r.WithContext(context.WithValue(r.Context(), exchangeKey{}, x))
 		// A caller that takes nothing must not hold its connection for ever; streams set deadlines of their own.
@@ -66,7 +66,7 @@ func (s *Server) record(next http.Handler) http.Handler {
 				if broken == http.ErrAbortHandler { //nolint:errorlint,err113 // a value, as net/http compares it
 					panic(broken)
 				}
-				s.o.Log.Error("route failed", "request", x.id, "route", x.route, "panic", fmt.Sprint(broken), "stack", string(debug.Stack()))
+				s.o.Log.Error("route failed", "request", x.id, "route", x.pattern, "panic", fmt.Sprint(broken), "stack", string(debug.Stack()))
 				if out.status == 0 {
 					p := problem.Internal(errors.New("a route failed"))
 					x.failed(p)
@@ -84,13 +84,13 @@ func (s *Server) finish(r *http.Request, x *exchange, out *recorder, took time.D
 	if status == 0 {
 		status = http.StatusOK
 	}
-	s.metrics.request(x.route, r.Method, status, took)
+	s.metrics.request(x.pattern, r.Method, status, took)
 	level := slog.LevelInfo
 	if status >= 500 {
 		level = slog.LevelError
 	}
 	attrs := []slog.Attr{
-		slog.String("request", x.id), slog.String("route", x.route), slog.String("method", clip(r.Method)),
+		slog.String("request", x.id), slog.String("route", x.pattern), slog.String("method", clip(r.Method)),
 		slog.Int("status", status), slog.Int64("ms", took.Milliseconds()),
 	}
 	if x.run != "" {
@@ -187,3 +187,15 @@ func checkBody(r *http.Request) *problem.Problem {
 
 // clip bounds what a message or a log line quotes of a request.
 func clip(s string) string { return excerpt.Clip(excerpt.Printable(s), 64) }
+
+// statusOnly receives what the mux would answer, of which only status and headers are used.
+type statusOnly struct {
+	header http.Header
+	status int
+}
+
+func (s *statusOnly) Header() http.Header { return s.header }
+
+func (s *statusOnly) Write(b []byte) (int, error) { return len(b), nil }
+
+func (s *statusOnly) WriteHeader(status int) { s.status = status }

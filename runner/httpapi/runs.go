@@ -12,7 +12,6 @@ import (
 	"sandboxrun/runner/document"
 	"sandboxrun/runner/httpapi/problem"
 	"sandboxrun/runner/index"
-	"sandboxrun/runner/state"
 	"sandboxrun/runner/view"
 )
 
@@ -36,26 +35,19 @@ type listInput struct {
 	Words       string `doc:"Words that all occur in what the list shows of a run, in any case."     maxLength:"200"             query:"q"`
 }
 
-type runInput struct {
-	ID string `doc:"Whole id of the run." path:"id"`
-}
-
-// body is an answer of one JSON document.
-type body[T any] struct{ Body T }
-
 func (s *Server) runRoutes() {
-	route(s, huma.Operation{Method: http.MethodGet, Path: "/api/runs", OperationID: "listRuns", Summary: "List and search runs, the newest first"},
+	addRoute(s, huma.Operation{Method: http.MethodGet, Path: "/api/runs", OperationID: "listRuns", Summary: "List and search runs, the newest first"},
 		func(ctx context.Context, in *listInput) (*body[index.Page], error) {
 			page, err := s.index.Page(ctx, index.Query{Limit: in.Limit, Before: in.Before, State: view.State(in.State), Status: document.Status(in.Status),
 				Agent: in.Agent, Workspace: in.WorkspaceID, Session: in.SessionID, TaskID: in.TaskID, Words: in.Words})
 			return &body[index.Page]{page}, err
 		})
-	route(s, huma.Operation{Method: http.MethodGet, Path: "/api/runs/{id}", OperationID: "getRun", Summary: "Show a run with its plan and its result"},
+	addRoute(s, huma.Operation{Method: http.MethodGet, Path: "/api/runs/{id}", OperationID: "getRun", Summary: "Show a run with its plan and its result"},
 		func(ctx context.Context, in *runInput) (*body[RunDetail], error) {
 			detail, err := s.detail(ctx, in.ID)
 			return &body[RunDetail]{detail}, err
 		})
-	route(s, huma.Operation{Method: http.MethodDelete, Path: "/api/runs/{id}", OperationID: "removeRun", Summary: "Remove an ended run; its branch stays"},
+	addRoute(s, huma.Operation{Method: http.MethodDelete, Path: "/api/runs/{id}", OperationID: "removeRun", Summary: "Remove an ended run; its branch stays"},
 		func(ctx context.Context, in *runInput) (*struct{}, error) {
 			if v, err := s.o.Service.Run(ctx, in.ID); err == nil && v.State != view.Ended && v.State != view.Crashed {
 				return nil, problem.New(problem.CodeNotEnded, "run %s is %s", v.RunID, v.State).With("cancel it first")
@@ -71,16 +63,6 @@ func (s *Server) runRoutes() {
 			s.index.Forget(in.ID)
 			return nil, err
 		})
-}
-
-// run finds a run by its whole id.
-func (s *Server) run(ctx context.Context, id string) (*state.RunDir, error) {
-	dir, err := s.o.State.Run(id)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, problem.New(problem.CodeNotFound, "there is no run of this id")
-	}
-	exchangeOf(ctx).run = id
-	return dir, err
 }
 
 func (s *Server) detail(ctx context.Context, id string) (RunDetail, error) {

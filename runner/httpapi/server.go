@@ -14,8 +14,6 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"sandboxrun/runner/config"
-	"sandboxrun/runner/httpapi/guard"
-	"sandboxrun/runner/httpapi/problem"
 	"sandboxrun/runner/index"
 	"sandboxrun/runner/service"
 	"sandboxrun/runner/state"
@@ -63,63 +61,30 @@ type Server struct {
 	ready    readiness
 }
 
-// openPaths need no token: supervisors ask them, and they tell nothing about this machine.
-var openPaths = []string{"/healthz", "/readyz"}
-
-// New makes a server of the routes. Serve listens.
-func New(o Options) *Server {
-	s := &Server{o: o, mux: http.NewServeMux(), metrics: newMetrics(o.Version, o.State, o.Service), tails: tail.NewSet(), slow: slowBound, stopping: make(chan struct{})}
-	s.api = newAPI(s.mux)
-	s.index = index.New(o.State, o.Service.Queued)
-	s.healthRoutes()
-	s.runRoutes()
-	s.executeRoutes()
-	s.controlRoutes()
-	s.fileRoutes()
-	s.streamRoutes()
-	s.sessionRoutes()
-	s.machineRoutes()
-	s.openAPIRoutes()
-	return s
+// Diagnosis is the doctor's list of this machine.
+type Diagnosis struct {
+	OK     bool      `doc:"No check failed." json:"ok"`
+	Checks []Finding `json:"checks"`
 }
 
-// handler is the whole chain for a server that listens at that port; address is its IP address where that is not
-// loopback.
-func (s *Server) handler(port int, address string) http.Handler {
-	g := guard.New(guard.Options{
-		Token: s.o.Token, Port: port, Names: s.o.Config.Serve.Hosts, TLS: s.o.TLS, Address: address, Refused: s.metrics.refused,
-	})
-	return s.record(g.Protect(http.HandlerFunc(s.dispatch), openPaths...))
+// Finding is the outcome of one check.
+type Finding struct {
+	Name    string `json:"name"`
+	Level   string `enum:"PASS,CAUTION,FAIL" json:"level"`
+	Message string `json:"message"`
+	Hint    string `json:"hint,omitempty"`
 }
 
-// dispatch calls the route of a request. Only paths in their one form have routes: nothing is redirected or unescaped.
-func (s *Server) dispatch(w http.ResponseWriter, r *http.Request) {
-	if p := s.unfit(r); p != nil {
-		p.Write(w)
-		return
-	}
-	h, pattern := s.mux.Handler(r)
-	if pattern == "" {
-		probe := &statusOnly{header: http.Header{}}
-		h.ServeHTTP(probe, r)
-		if probe.status == http.StatusMethodNotAllowed {
-			w.Header()["Allow"] = probe.header["Allow"]
-			problem.New(problem.CodeMethodNotAllowed, "this path does not have the method %s", clip(r.Method)).Write(w)
-			return
-		}
-		problem.New(problem.CodeNotFound, "there is nothing at this path").Write(w)
-		return
-	}
-	setRoute(r.Context(), pattern)
-	s.mux.ServeHTTP(w, r) // not h: only the mux sets the values of the path
+// doctor keeps the last diagnosis, and lets one examination run at a time.
+type doctor struct {
+	mu   sync.Mutex
+	last Diagnosis
+	at   time.Time
 }
 
-// statusOnly receives what the mux would answer, of which only status and headers are used.
-type statusOnly struct {
-	header http.Header
-	status int
+// readiness keeps the last answer of the machine.
+type readiness struct {
+	mu      sync.Mutex
+	missing string
+	at      time.Time
 }
-
-func (s *statusOnly) Header() http.Header         { return s.header }
-func (s *statusOnly) Write(b []byte) (int, error) { return len(b), nil }
-func (s *statusOnly) WriteHeader(status int)      { s.status = status }

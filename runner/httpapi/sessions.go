@@ -56,19 +56,19 @@ func (s *Server) followUp(ctx context.Context, in *followUpInput) (*body[FollowU
 }
 
 func (s *Server) sessionRoutes() {
-	route(s, huma.Operation{Method: http.MethodPost, Path: "/api/sessions/{id}/follow-up", OperationID: "followUp", DefaultStatus: http.StatusAccepted,
+	addRoute(s, huma.Operation{Method: http.MethodPost, Path: "/api/sessions/{id}/follow-up", OperationID: "followUp", DefaultStatus: http.StatusAccepted,
 		Summary: "Tell the agent of a session what to do next", RequestBody: bodyOf[FollowUpRequest](s.api, true)}, s.followUp)
-	route(s, huma.Operation{Method: http.MethodGet, Path: "/api/sessions", OperationID: "listSessions", Summary: "List sessions, the last used first"},
+	addRoute(s, huma.Operation{Method: http.MethodGet, Path: "/api/sessions", OperationID: "listSessions", Summary: "List sessions, the last used first"},
 		func(context.Context, *struct{}) (*body[[]state.SessionInfo], error) {
 			list, err := s.o.State.Sessions()
 			return &body[[]state.SessionInfo]{list}, err
 		})
-	route(s, huma.Operation{Method: http.MethodGet, Path: "/api/sessions/{id}", OperationID: "getSession", Summary: "Show a session and its runs"},
+	addRoute(s, huma.Operation{Method: http.MethodGet, Path: "/api/sessions/{id}", OperationID: "getSession", Summary: "Show a session and its runs"},
 		func(_ context.Context, in *sessionInput) (*body[state.SessionView], error) {
 			session, err := s.o.State.Session(in.ID)
 			return &body[state.SessionView]{session}, noSession(err)
 		})
-	route(s, huma.Operation{Method: http.MethodDelete, Path: "/api/sessions/{id}", OperationID: "removeSession", Summary: "Remove a session; its runs and branches stay"},
+	addRoute(s, huma.Operation{Method: http.MethodDelete, Path: "/api/sessions/{id}", OperationID: "removeSession", Summary: "Remove a session; its runs and branches stay"},
 		func(ctx context.Context, in *sessionInput) (*struct{}, error) {
 			return nil, noSession(s.o.State.RemoveSession(ctx, in.ID))
 		})
