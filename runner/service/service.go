@@ -7,12 +7,16 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"path/filepath"
 	"time"
+
+	"github.com/gofrs/flock"
 
 	"sandboxrun/runner"
 	"sandboxrun/runner/config"
 	"sandboxrun/runner/document"
 	"sandboxrun/runner/excerpt"
+	"sandboxrun/runner/queue"
 	"sandboxrun/runner/state"
 )
 
@@ -107,3 +111,27 @@ func poll(ctx context.Context, gap time.Duration, done func() (bool, error)) err
 		}
 	}
 }
+
+// Patience is how long a cancelled run may take before its process is ended.
+type Patience struct {
+	Terminate time.Duration // then the process gets SIGTERM
+	Kill      time.Duration // after that, it is killed
+}
+
+// DefaultPatience is longer than a run takes to remove its boxes and to capture what they left.
+var DefaultPatience = Patience{Terminate: 20 * time.Second, Kill: 30 * time.Second}
+
+func (s *Service) queue() queue.Queue { return queue.Of(s.o.State) }
+
+// served reports whether a server starts the tasks that wait.
+func (s *Service) served() (bool, error) {
+	l := flock.New(filepath.Join(s.o.State.Dir(), "serve.lock"))
+	free, err := l.TryRLock()
+	if err != nil {
+		return false, fmt.Errorf("look for a server: %w", err)
+	}
+	return !free, l.Close()
+}
+
+// perRepo bounds the tasks of one repository that wait.
+const perRepo = 200

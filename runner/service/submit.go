@@ -3,11 +3,7 @@ package service
 import (
 	"context"
 	"errors"
-	"fmt"
-	"path/filepath"
 	"time"
-
-	"github.com/gofrs/flock"
 
 	"sandboxrun/runner/document"
 	"sandboxrun/runner/plan"
@@ -24,9 +20,6 @@ type Submission struct {
 	Overrides plan.Overrides
 	By        string // who sent it, for people
 }
-
-// perRepo bounds the tasks of one repository that wait.
-const perRepo = 200
 
 // Submit accepts a task. When it returns, the task gets exactly one result, or one error document, whatever dies. The
 // same task under the same task_id is accepted once. Nothing is created for a task that cannot be run: errors are
@@ -63,8 +56,6 @@ func (s *Service) compile(task []byte, dir, repo string, o plan.Overrides) (*pla
 	}
 	return plan.Compile(t, s.o.Config, o)
 }
-
-func (s *Service) queue() queue.Queue { return queue.Of(s.o.State) }
 
 func submitProblem(err error) error {
 	var (
@@ -103,14 +94,4 @@ func refuse(ctx context.Context, t *queue.Taken, why error) error {
 	t.Refused, _ = document.EncodeError(why)
 	t.RefusedAt = time.Now().UTC()
 	return errors.Join(err, t.Rewrite(ctx))
-}
-
-// served reports whether a server starts the tasks that wait.
-func (s *Service) served() (bool, error) {
-	l := flock.New(filepath.Join(s.o.State.Dir(), "serve.lock"))
-	free, err := l.TryRLock()
-	if err != nil {
-		return false, fmt.Errorf("look for a server: %w", err)
-	}
-	return !free, l.Close()
 }
