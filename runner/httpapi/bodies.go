@@ -42,10 +42,10 @@ type rawInput struct {
 }
 
 // decode reads a small document of a caller as strictly as a task: nothing that can be read in two ways, no field that
-// is not known, every problem with its place.
-func decode(data []byte, into any) error {
+// is not known, every problem with its place. free are places of objects with any keys.
+func decode(data []byte, into any, free ...string) error {
 	var p document.Problems
-	if _, ok := document.StrictJSON(data, nil, &p); ok && p.Empty() {
+	if _, ok := document.StrictJSON(data, free, &p); ok && p.Empty() {
 		err := jsonv2.Unmarshal(data, into, jsonv2.RejectUnknownMembers(true))
 		if bad, wrong := errors.AsType[*jsonv2.SemanticError](err); wrong {
 			p.Add(string(bad.JSONPointer), "is not known here, or not of this type")

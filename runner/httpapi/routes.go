@@ -21,6 +21,7 @@ func New(o Options) *Server {
 	s.fileRoutes()
 	s.streamRoutes()
 	s.sessionRoutes()
+	s.openingRoutes()
 	s.machineRoutes()
 	s.openAPIRoutes()
 	return s

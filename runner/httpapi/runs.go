@@ -24,7 +24,7 @@ type RunDetail struct {
 }
 
 type listInput struct {
-	Limit       int    `default:"50"                                                                 doc:"At most so many runs." maximum:"200"  minimum:"1" query:"limit"`
+	Limit       int    `default:"50"                                                                 doc:"At most so many runs." maximum:"200"      minimum:"1" query:"limit"`
 	Before      string `doc:"Only runs accepted before the run of this id; next of the page before." pattern:"^[0-9a-z]{26}$"    query:"before"`
 	State       string `enum:"queued,starting,running,ended,refused,crashed"                         query:"state"`
 	Status      string `enum:"success,partial,failed"                                                query:"status"`
@@ -32,6 +32,7 @@ type listInput struct {
 	WorkspaceID string `maxLength:"64"                                                               query:"workspace_id"`
 	SessionID   string `maxLength:"128"                                                              query:"session_id"`
 	TaskID      string `maxLength:"128"                                                              query:"task_id"`
+	CompareID   string `doc:"Only runs of this comparison."                                          maxLength:"64"              query:"compare_id"`
 	Words       string `doc:"Words that all occur in what the list shows of a run, in any case."     maxLength:"200"             query:"q"`
 }
 
@@ -39,7 +40,7 @@ func (s *Server) runRoutes() {
 	addRoute(s, huma.Operation{Method: http.MethodGet, Path: "/api/runs", OperationID: "listRuns", Summary: "List and search runs, the newest first"},
 		func(ctx context.Context, in *listInput) (*body[index.Page], error) {
 			page, err := s.index.Page(ctx, index.Query{Limit: in.Limit, Before: in.Before, State: view.State(in.State), Status: document.Status(in.Status),
-				Agent: in.Agent, Workspace: in.WorkspaceID, Session: in.SessionID, TaskID: in.TaskID, Words: in.Words})
+				Agent: in.Agent, Workspace: in.WorkspaceID, Session: in.SessionID, TaskID: in.TaskID, Compare: in.CompareID, Words: in.Words})
 			return &body[index.Page]{page}, err
 		})
 	addRoute(s, huma.Operation{Method: http.MethodGet, Path: "/api/runs/{id}", OperationID: "getRun", Summary: "Show a run with its plan and its result"},

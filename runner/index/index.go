@@ -31,6 +31,7 @@ type Query struct {
 	Workspace string
 	Session   string
 	TaskID    string
+	Compare   string
 	Words     string // each must occur, in any case, in what a list shows of the run
 }
 
@@ -173,7 +174,8 @@ func (q Query) chooses(v view.RunView) bool {
 		q.Agent != "" && q.Agent != v.Agent,
 		q.Workspace != "" && q.Workspace != v.WorkspaceID,
 		q.Session != "" && q.Session != v.SessionID,
-		q.TaskID != "" && q.TaskID != v.TaskID:
+		q.TaskID != "" && q.TaskID != v.TaskID,
+		q.Compare != "" && q.Compare != v.CompareID:
 		return false
 	case q.Words == "":
 		return true

@@ -53,6 +53,7 @@ type Entry struct {
 	NotBefore     time.Time       `json:"not_before,omitzero"` // of a repetition
 	Attempt       int             `json:"attempt"`             // 1 for a first run
 	First         string          `json:"first_run,omitempty"` // the run that a repetition repeats
+	Compare       string          `json:"compare,omitempty"`   // shared by runs of one task by several agents
 	// Starts counts the processes that took the entry; one that dies before its run has begun leaves it here.
 	Starts int `json:"starts,omitempty"`
 	// Refused is the error document of a task that cannot be run.

@@ -75,6 +75,9 @@ func (s *Service) idle(ctx context.Context, session string) error {
 		}
 	}
 	d, err := s.o.State.TakeSession(ctx, session)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
 	if state.IsSessionBusy(err) {
 		return busy
 	}
@@ -106,7 +109,7 @@ func (s *Service) nextTask(doc state.Session, f FollowUp) ([]byte, error) {
 			delete(agent, name)
 		}
 	}
-	task := map[string]any{"objective": objective(f.Prompt), "instructions": f.Prompt, "context": map[string]any{"repo_root": doc.RepoRoot},
+	task := map[string]any{"objective": Objective(f.Prompt), "instructions": f.Prompt, "context": map[string]any{"repo_root": doc.RepoRoot},
 		"agent": agent, "session_id": doc.ID, "acceptance_criteria": last.Criteria, "constraints": last.Constraints}
 	if last.MaxRuntimeSeconds > 0 {
 		task["max_runtime_seconds"] = last.MaxRuntimeSeconds
@@ -135,8 +138,8 @@ func (s *Service) nextTask(doc state.Session, f FollowUp) ([]byte, error) {
 // maxObjective bounds the objective that is made of a prompt, in bytes.
 const maxObjective = 200
 
-// objective is the first sentence of a prompt.
-func objective(prompt string) string {
+// Objective is the first sentence of a prompt, as the objective of its task.
+func Objective(prompt string) string {
 	first, _, _ := strings.Cut(strings.TrimSpace(prompt), "\n")
 	if sentence, _, more := strings.Cut(first, ". "); more {
 		first = sentence + "."

@@ -77,7 +77,7 @@ func (s *Service) begun(id string) (bool, error) {
 func (s *Service) waiting(e queue.Entry, list []queue.Entry) view.RunView {
 	v := view.RunView{RunID: e.RunID, TaskID: e.TaskID, State: view.Queued, Summary: e.Objective, Objective: e.Objective, RepoRoot: e.RepoRoot,
 		WorkspaceID: view.WorkspaceID(e.RepoRoot), Agent: e.Agent, Variant: e.Variant, Model: e.Overrides.Model, SessionID: e.SessionID,
-		StartedAt: e.AcceptedAt, LimitSeconds: e.LimitSeconds, Issues: []string{}, Attempts: max(1, e.Attempt)}
+		StartedAt: e.AcceptedAt, LimitSeconds: e.LimitSeconds, Issues: []string{}, Attempts: max(1, e.Attempt), CompareID: e.Compare}
 	if v.TaskID == "" {
 		v.TaskID = e.RunID
 	}

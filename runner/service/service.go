@@ -58,6 +58,7 @@ const (
 	CodeTaskReused = "task_id_reused"
 	CodeForgotten  = "forgotten"
 	CodeBegun      = "begun"
+	CodeConflict   = "conflict"
 
 	CodeSessionBusy = "session_busy"
 )

@@ -67,7 +67,7 @@ func (s *Service) execute(ctx context.Context, t *queue.Taken, begun func(*state
 		return nil, err
 	}
 	var gone error
-	as := runner.Identity{ID: t.RunID, Worker: state.Worker{Detached: true, Attempt: t.Attempt, First: t.First}, Begun: func(d *state.RunDir) {
+	as := runner.Identity{ID: t.RunID, Worker: state.Worker{Detached: true, Attempt: t.Attempt, First: t.First, Compare: t.Compare}, Begun: func(d *state.RunDir) {
 		gone = errors.Join(t.Remove(), t.Close()) // a sweep removes what is left
 		begun(d)
 	}}

@@ -33,6 +33,8 @@ type Worker struct {
 	// First is the first run of the task where this one repeats it; SupersededBy is the run that repeats this one.
 	First        string `json:"first_run,omitempty"`
 	SupersededBy string `json:"superseded_by,omitempty"`
+	// Compare is the id that runs of one task by several agents share.
+	Compare string `json:"compare,omitempty"`
 }
 
 // maxWorker bounds worker.json, in bytes.

@@ -47,7 +47,7 @@ func OfRun(d *state.RunDir) (RunView, error) {
 	w, err := d.Worker()
 	switch {
 	case err == nil:
-		v.Attempts, v.SupersededBy = max(1, w.Attempt), w.SupersededBy
+		v.Attempts, v.SupersededBy, v.CompareID = max(1, w.Attempt), w.SupersededBy, w.Compare
 	case !errors.Is(err, fs.ErrNotExist):
 		return RunView{}, err
 	}

@@ -255,9 +255,9 @@ func TestAFollowUpGoesOnWithItsSession(t *testing.T) {
 		shell("echo one > one.txt"), say("First."), shell("cat one.txt && echo two > two.txt"), say("Second."),
 	}})
 	s := rig.serve()
-	task := sessionTask(repo, "talk", "Begin.")
+	task := sessionTask(repo, "", "Begin.")
 	task["acceptance_criteria"] = []any{map[string]any{"command": "test -e one.txt"}}
-	first, exit := rig.await(s.submit(task).RunID)
+	first, exit := rig.await(s.begin(map[string]any{"session_id": "talk", "task": task}).Run.RunID)
 	if exit != 0 {
 		t.Fatalf("exit %d, %+v", exit, first.Issues)
 	}
