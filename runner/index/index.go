@@ -9,6 +9,7 @@ import (
 	"sort"
 	"strings"
 	"sync"
+	"time"
 
 	"sandboxrun/runner/document"
 	"sandboxrun/runner/state"
@@ -17,6 +18,9 @@ import (
 
 // MaxPage bounds the runs of one page.
 const MaxPage = 200
+
+// settledAfter is how long after its end a run may still get a successor: it is kept only then.
+const settledAfter = 10 * time.Second
 
 // maxKept bounds the ended runs that are kept in memory; older ones are read again whenever they are listed.
 const maxKept = 50_000
@@ -148,7 +152,7 @@ func (x *Index) look(id string) (view.RunView, error) {
 		return v, nil
 	}
 	v, err := view.Of(x.state, id)
-	if err != nil || v.State != view.Ended {
+	if err != nil || v.State != view.Ended || v.SupersededBy == "" && time.Since(*v.EndedAt) < settledAfter {
 		return v, err
 	}
 	x.mu.Lock()

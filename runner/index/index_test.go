@@ -1,11 +1,13 @@
 package index
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
 	"testing"
+	"time"
 
 	"sandboxrun/runner/document"
 	"sandboxrun/runner/plan"
@@ -131,5 +133,33 @@ func BenchmarkList(b *testing.B) {
 				}
 			}
 		})
+	}
+}
+
+// A run that the machine failed gets a successor right after its result.
+func TestASuccessorOfAnEndedRunIsSeen(t *testing.T) {
+	t.Parallel()
+	st, err := state.Open(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	d, err := st.NewRun()
+	if err != nil {
+		t.Fatal(err)
+	}
+	res := &document.Result{SchemaVersion: document.SchemaVersion, RunID: d.ID(), Status: document.StatusFailed, EndedAt: time.Now()}
+	if err := errors.Join(d.WriteWorker(state.Worker{Attempt: 1}), d.Finish(res, func() error { return nil })); err != nil {
+		t.Fatal(err)
+	}
+	x := New(st, nil)
+	next := state.NewID()
+	for _, want := range []string{"", next} {
+		p, err := x.Page(t.Context(), Query{})
+		if err != nil || len(p.Runs) != 1 || p.Runs[0].SupersededBy != want {
+			t.Errorf("%+v, %v; want %q", p.Runs, err, want)
+		}
+		if err := d.Supersede(next); err != nil {
+			t.Fatal(err)
+		}
 	}
 }
