@@ -1,11 +1,14 @@
 package httpapi
 
 import (
+	"context"
 	"net/http"
 
+	"sandboxrun/runner/feed"
 	"sandboxrun/runner/httpapi/guard"
 	"sandboxrun/runner/httpapi/problem"
 	"sandboxrun/runner/index"
+	"sandboxrun/runner/service"
 	"sandboxrun/runner/tail"
 )
 
@@ -14,12 +17,16 @@ func New(o Options) *Server {
 	s := &Server{o: o, mux: http.NewServeMux(), metrics: newMetrics(o.Version, o.State, o.Service), tails: tail.NewSet(), slow: slowBound, stopping: make(chan struct{})}
 	s.api = newAPI(s.mux)
 	s.index = index.New(o.State, o.Service.Queued)
+	s.feed = feed.New(feed.Source{State: o.State, Queued: o.Service.Queued, Ended: s.newest,
+		Approvals: func(ctx context.Context) ([]service.Approval, error) { return o.Service.Approvals(ctx, "") },
+		Failed:    func(err error) { o.Log.Warn("runs could not be looked at", "cause", err.Error()) }})
 	s.healthRoutes()
 	s.runRoutes()
 	s.executeRoutes()
 	s.controlRoutes()
 	s.fileRoutes()
 	s.streamRoutes()
+	s.changeRoutes()
 	s.sessionRoutes()
 	s.openingRoutes()
 	s.machineRoutes()

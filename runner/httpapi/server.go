@@ -14,6 +14,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"sandboxrun/runner/config"
+	"sandboxrun/runner/feed"
 	"sandboxrun/runner/index"
 	"sandboxrun/runner/service"
 	"sandboxrun/runner/state"
@@ -50,6 +51,7 @@ type Server struct {
 	index   *index.Index
 	doctor  doctor
 	tails   *tail.Set
+	feed    *feed.Feed
 
 	openStreams atomic.Int64
 	waits       atomic.Int64  // callers that wait for results

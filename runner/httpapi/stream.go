@@ -49,19 +49,13 @@ type stream struct {
 	done   func()
 }
 
-// open counts a stream and begins to follow its run. kind is sse or websocket.
-func (s *Server) open(ctx context.Context, kind string, dir *state.RunDir, from int64) (*stream, error) {
+// admit counts a stream of a kind: sse, websocket, changes or many. The context ends with the reader or with the server.
+func (s *Server) admit(ctx context.Context, kind string) (context.Context, func(), error) {
 	if s.openStreams.Add(1) > maxStreams {
 		s.openStreams.Add(-1)
-		return nil, problem.New(problem.CodeTooManyRequests, "%d streams are open", maxStreams)
+		return nil, nil, problem.New(problem.CodeTooManyRequests, "%d streams are open", maxStreams)
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
-	t, release, err := s.tails.Open(ctx, tail.Source{Path: dir.EventsPath(), Live: dir.Live})
-	if err != nil {
-		cancel(nil)
-		s.openStreams.Add(-1)
-		return nil, problem.New(problem.CodeServerStopping, "the server is stopping")
-	}
 	s.metrics.streams.WithLabelValues(kind).Inc()
 	watched := make(chan struct{})
 	go func() {
@@ -72,30 +66,48 @@ func (s *Server) open(ctx context.Context, kind string, dir *state.RunDir, from 
 		case <-ctx.Done():
 		}
 	}()
-	return &stream{server: s, dir: dir, from: from, tail: t, ctx: ctx, done: func() {
+	return ctx, func() {
 		cancel(nil)
 		<-watched
-		release()
 		s.metrics.streams.WithLabelValues(kind).Dec()
 		s.openStreams.Add(-1)
+	}, nil
+}
+
+// open counts a stream and begins to follow its run. kind is sse or websocket.
+func (s *Server) open(ctx context.Context, kind string, dir *state.RunDir, from int64) (*stream, error) {
+	ctx, leave, err := s.admit(ctx, kind)
+	if err != nil {
+		return nil, err
+	}
+	t, release, err := s.tails.Open(ctx, tail.Source{Path: dir.EventsPath(), Live: dir.Live})
+	if err != nil {
+		leave()
+		return nil, problem.New(problem.CodeServerStopping, "the server is stopping")
+	}
+	return &stream{server: s, dir: dir, from: from, tail: t, ctx: ctx, done: func() {
+		release()
+		leave()
 	}}, nil
 }
 
 // closed counts why a stream ended.
-func (st *stream) closed(err error) (reason string) {
+func (st *stream) closed(err error) (reason string) { return st.server.closed(st.ctx, err) }
+
+func (s *Server) closed(ctx context.Context, err error) (reason string) {
 	switch {
-	case errors.Is(err, errStopping) || errors.Is(context.Cause(st.ctx), errStopping):
+	case errors.Is(err, errStopping) || errors.Is(context.Cause(ctx), errStopping):
 		reason = closedStopping
 	case err == nil:
 		reason = closedEnd
 	case errors.Is(err, os.ErrDeadlineExceeded) || errors.Is(err, context.DeadlineExceeded):
 		reason = closedSlow
-	case st.ctx.Err() != nil:
+	case ctx.Err() != nil:
 		reason = closedGone
 	default:
 		reason = closedFailed
 	}
-	st.server.metrics.streamsEnded.WithLabelValues(reason).Inc()
+	s.metrics.streamsEnded.WithLabelValues(reason).Inc()
 	return reason
 }
 

@@ -1,11 +1,9 @@
 package httpapi
 
 import (
-	"bufio"
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"math/rand/v2"
@@ -25,9 +23,6 @@ import (
 	"sandboxrun/runner/state"
 )
 
-// message is one message of a stream of server-sent events.
-type message struct{ id, event, data string }
-
 // sse opens a stream and calls do for each message, until do is false or the stream ends.
 func (r *rig) sse(ctx context.Context, run string, do func(message) bool, header ...string) (status int, err error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+r.addr+"/api/runs/"+run+"/events", nil)
@@ -39,37 +34,8 @@ func (r *rig) sse(ctx context.Context, run string, do func(message) bool, header
 	for i := 0; i < len(header); i += 2 {
 		req.Header.Set(header[i], header[i+1])
 	}
-	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
-	res, err := client.Do(req)
-	if err != nil {
-		return 0, err
-	}
-	defer res.Body.Close()
-	lines := bufio.NewReaderSize(res.Body, 64<<10)
-	var m message
-	for {
-		line, err := lines.ReadString('\n')
-		if errors.Is(err, io.EOF) {
-			return res.StatusCode, nil
-		}
-		if err != nil {
-			return res.StatusCode, err
-		}
-		line = strings.TrimSuffix(line, "\n")
-		switch name, value, _ := strings.Cut(line, ": "); {
-		case line == "" && m != message{}:
-			if !do(m) {
-				return res.StatusCode, nil
-			}
-			m = message{}
-		case name == "id":
-			m.id = value
-		case name == "event":
-			m.event = value
-		case name == "data":
-			m.data = value
-		}
-	}
+	err = r.messages(req, do, &status)
+	return status, err
 }
 
 // websocket opens a stream and returns its messages until it is closed, and the close code.

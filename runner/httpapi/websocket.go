@@ -136,7 +136,7 @@ func (o *wsWriter) piece(p tail.Piece) error {
 	}
 	o.waited, o.seq = false, p.Seq
 	if p.Begin && p.End {
-		ctx, cancel := context.WithTimeout(o.st.ctx, o.st.server.slow)
+		ctx, cancel := o.st.server.writing(o.st.ctx)
 		defer cancel()
 		return ended(o.st.ctx, o.c.Write(ctx, websocket.MessageText, p.Data))
 	}
@@ -147,7 +147,7 @@ func (o *wsWriter) piece(p tail.Piece) error {
 func (o *wsWriter) part(p tail.Piece) (err error) {
 	if p.Begin {
 		var ctx context.Context
-		ctx, o.cancel = context.WithTimeout(o.st.ctx, o.st.server.slow)
+		ctx, o.cancel = o.st.server.writing(o.st.ctx)
 		if o.long, err = o.c.Writer(ctx, websocket.MessageText); err != nil {
 			return err
 		}
@@ -158,6 +158,9 @@ func (o *wsWriter) part(p tail.Piece) (err error) {
 	defer o.release()
 	return o.long.Close()
 }
+
+// open reports whether a long line was begun and not ended.
+func (o *wsWriter) open() bool { return o.cancel != nil }
 
 // release ends the time limit of a long line.
 func (o *wsWriter) release() {
