@@ -89,6 +89,13 @@ lint: ## check the code with the pinned golangci-lint and shellcheck
 	@scripts/setup-go
 	@scripts/lint
 
+.PHONY: page
+page: ## build the page from web/src into web/dist, which is committed
+	@scripts/setup-go
+	@scripts/page-libraries
+	@web/node_modules/.bin/tsc -p web
+	@go run ./scripts/page
+
 .PHONY: tidy
 tidy: ## check that go.mod and go.sum list what the code imports
 	@scripts/setup-go

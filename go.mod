@@ -2,6 +2,8 @@ module sandboxrun
 
 go 1.26.0
 
+ignore ./web/node_modules
+
 require (
 	github.com/BobuSumisu/aho-corasick v1.0.3
 	github.com/bluekeyes/go-gitdiff v0.9.0
@@ -47,6 +49,7 @@ require (
 	github.com/creack/pty v1.1.24
 	github.com/danielgtaylor/huma/v2 v2.37.2
 	github.com/elastic/go-seccomp-bpf v1.6.0
+	github.com/evanw/esbuild v0.28.2
 	github.com/landlock-lsm/go-landlock v0.11.0
 	github.com/prometheus/client_golang v1.25.0
 	github.com/xrash/smetrics v0.0.0-20240521201337-686a1a2994c1

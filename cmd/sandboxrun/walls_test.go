@@ -24,6 +24,8 @@ var walls = map[string]string{
 	"github.com/danielgtaylor/huma": "runner/httpapi",
 	"github.com/coder/websocket":    "runner/httpapi",
 	"github.com/prometheus/":        "runner/httpapi",
+
+	"github.com/evanw/esbuild": "web/bundle",
 }
 
 type goPackage struct {

@@ -31,6 +31,7 @@ func New(o Options) *Server {
 	s.openingRoutes()
 	s.machineRoutes()
 	s.openAPIRoutes()
+	s.pageRoutes()
 	return s
 }
 
@@ -40,7 +41,7 @@ func (s *Server) handler(port int, address string) http.Handler {
 	g := guard.New(guard.Options{
 		Token: s.o.Token, Port: port, Names: s.o.Config.Serve.Hosts, TLS: s.o.TLS, Address: address, Refused: s.metrics.refused,
 	})
-	return s.record(g.Protect(http.HandlerFunc(s.dispatch), openPaths...))
+	return s.record(g.Protect(http.HandlerFunc(s.dispatch), append(pagePaths(), openPaths...)...))
 }
 
 // openPaths need no token: supervisors ask them, and they tell nothing about this machine.

@@ -1,0 +1,22 @@
+import type { VNode } from 'preact';
+import type { Route } from '../lib/route';
+import { link } from '../lib/route';
+import { Empty } from '../ui/parts';
+import { Runs } from './runs';
+
+/** A screen: what it shows, its name, the entry of the navigation it belongs to, and what makes it another screen. */
+export interface Screen { view: VNode; title: string; place: string; key: string }
+
+/** screenOf finds the screen of an address. */
+export function screenOf(at: Route): Screen {
+  const [first = 'runs'] = at.parts;
+  switch (first) {
+    case 'runs':
+      return { view: <Runs query={at.query} />, title: 'Runs', place: 'runs', key: 'runs' };
+  }
+  return { view: <Nowhere />, title: 'Not found', place: '', key: 'nowhere' };
+}
+
+function Nowhere(): VNode {
+  return <><h1>Nothing is here</h1><Empty title="This address belongs to no screen."><a href={link(['runs'])}>See all runs</a></Empty></>;
+}
