@@ -31,7 +31,7 @@ const AgentLabel = "sandboxrun.agent."
 func AgentsIn(labels map[string]string) []string {
 	var list []string
 	for _, label := range slices.Sorted(maps.Keys(labels)) {
-		if name, ok := strings.CutPrefix(label, AgentLabel); ok {
+		if name, ok := strings.CutPrefix(label, AgentLabel); ok && labels[label] != "" {
 			list = append(list, name+"@"+labels[label])
 		}
 	}
@@ -113,11 +113,14 @@ func (a Agent) copyLine() string {
 
 // execForm writes a script as the argument of RUN. Only as a JSON string do several lines pass the oldest builder's
 // parser unchanged.
-func execForm(script string) string {
+func execForm(script string) string { return jsonForm("/bin/sh", "-euc", script) }
+
+// jsonForm writes a command line as the argument of RUN.
+func jsonForm(argv ...string) string {
 	var buf bytes.Buffer
 	e := json.NewEncoder(&buf)
 	e.SetEscapeHTML(false)
-	if err := e.Encode([]string{"/bin/sh", "-euc", script}); err != nil {
+	if err := e.Encode(argv); err != nil {
 		panic(err) // strings always encode
 	}
 	return strings.TrimSuffix(buf.String(), "\n")

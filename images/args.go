@@ -31,7 +31,7 @@ func HostArgs(environ []string) map[string]string {
 func (b Build) Check() error {
 	declared := declaredArgs()
 	for _, name := range slices.Sorted(maps.Keys(b.Args)) {
-		if _, ok := declared[name]; !ok && !slices.Contains(predefined, name) {
+		if _, ok := declared[name]; !ok && !slices.Contains(predefined, name) && (b.Own == "" || name != ownArg) {
 			return fmt.Errorf("the recipe of %s has no build argument %s", Name, name)
 		}
 	}

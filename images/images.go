@@ -22,6 +22,9 @@ const InputsLabel = "sandboxrun.inputs"
 type Build struct {
 	// BaseID is the engine's id of the base image, so that a newer base of the same name changes the digest.
 	BaseID string
+	// Own is the engine's id of an image of the user's that the agents are put on top of; "" makes the image from the
+	// base. It is the value of the argument OWN_IMAGE then.
+	Own string
 	// CABundle is PEM, the authorities trusted while building and in the box; empty keeps those of the base image's
 	// distribution. See HostCABundle.
 	CABundle []byte

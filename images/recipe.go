@@ -23,13 +23,21 @@ const (
 // while neither it nor an earlier one changes. The text is valid for the builder only if Check found no error.
 func (b Build) Dockerfile() []byte {
 	var stages, copies strings.Builder
-	byName := func(x, y Agent) int { return cmp.Compare(x.Name, y.Name) }
-	for _, a := range slices.SortedStableFunc(slices.Values(b.Agents), byName) {
+	for _, a := range b.sorted() {
 		stages.WriteString(a.stage())
 		copies.WriteString(a.copyLine())
 	}
 	text := bytes.Replace(recipe, []byte(stagesMark), []byte(stages.String()), 1)
+	if b.Own != "" {
+		return b.onOwn(text)
+	}
 	return bytes.Replace(text, []byte(copiesMark), []byte(copies.String()), 1)
+}
+
+// sorted returns the agents by name.
+func (b Build) sorted() []Agent {
+	byName := func(x, y Agent) int { return cmp.Compare(x.Name, y.Name) }
+	return slices.SortedStableFunc(slices.Values(b.Agents), byName)
 }
 
 // Context returns the build context, a tar stream with a Dockerfile at its root. The same Build gives the same bytes.
@@ -69,6 +77,9 @@ func (b Build) Digest() string {
 	}
 	field("dockerfile", b.Dockerfile())
 	field("base", []byte(b.BaseID))
+	if b.Own != "" {
+		field("own", []byte(b.Own))
+	}
 	field("ca", b.CABundle)
 	declared := declaredArgs()
 	for _, name := range slices.Sorted(maps.Keys(b.Args)) {

@@ -8,6 +8,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"sandboxrun/agents"
+	"sandboxrun/cmd/sandboxrun/image"
 	"sandboxrun/cmd/sandboxrun/render"
 	"sandboxrun/runner/catalog"
 	"sandboxrun/runner/config"
@@ -102,7 +103,7 @@ func (p *program) agentsSetup(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	chosen, err := chooseAgents(c.Args().Slice())
+	chosen, err := image.ChooseAgents(c.Args().Slice())
 	if err != nil {
 		return err
 	}

@@ -11,6 +11,7 @@ import (
 
 	"sandboxrun/agents"
 	"sandboxrun/agents/recordings"
+	"sandboxrun/cmd/sandboxrun/image"
 	"sandboxrun/cmd/sandboxrun/render"
 	"sandboxrun/runner"
 	"sandboxrun/runner/document"
@@ -46,7 +47,7 @@ Examples:
 }
 
 func (p *program) agentsCheck(c *cli.Context) error {
-	chosen, err := chooseAgents(c.Args().Slice())
+	chosen, err := image.ChooseAgents(c.Args().Slice())
 	if err != nil {
 		return err
 	}

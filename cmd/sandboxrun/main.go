@@ -67,7 +67,7 @@ func (p *program) app() *cli.App {
 		Action:               group,
 		Commands: []*cli.Command{
 			p.executeCommand(), p.planCommand(), p.runsCommand(), p.sessionsCommand(), p.control().Approvals(), p.applyCommand(),
-			p.agentsCommand(), p.profilesCommand(), p.imageCommand(), p.doctorCommand(), p.reapCommand(),
+			p.agentsCommand(), p.profilesCommand(), p.imageCommands(), p.doctorCommand(), p.reapCommand(),
 			p.serveCommand(), p.schemaCommand(), p.versionCommand(), p.demoCommand(), p.guestCommand(), p.lookCommand(), p.control().Worker(),
 		},
 	}

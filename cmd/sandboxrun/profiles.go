@@ -7,6 +7,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"sandboxrun/agents"
+	"sandboxrun/cmd/sandboxrun/image"
 	"sandboxrun/cmd/sandboxrun/render"
 	"sandboxrun/runner/catalog"
 	"sandboxrun/runner/config"
@@ -52,7 +53,7 @@ func (p *program) profilesList(c *cli.Context) error {
 	}
 	views := []catalog.Profile{}
 	rows := [][]string{}
-	for _, info := range registered() {
+	for _, info := range image.Registered() {
 		for _, variant := range cfg.Profiles.Variants(info) {
 			v := catalog.ProfileOf(cfg, info, variant)
 			views = append(views, v)

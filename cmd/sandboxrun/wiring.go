@@ -11,6 +11,7 @@ import (
 
 	"sandboxrun/cmd/sandboxrun/control"
 	"sandboxrun/cmd/sandboxrun/guest"
+	"sandboxrun/cmd/sandboxrun/image"
 	"sandboxrun/cmd/sandboxrun/prompt"
 	"sandboxrun/cmd/sandboxrun/render"
 	"sandboxrun/gitdiff/workspace"
@@ -46,6 +47,13 @@ func (p *program) engine() (*docker.Engine, error) {
 		return nil, err
 	}
 	return docker.New(docker.Config{Dir: filepath.Join(st.Dir(), "etc"), Instance: st.Instance()})
+}
+
+func (p *program) imageCommands() *cli.Command {
+	return image.Command(image.Host{
+		Stdout: p.stdout, Stderr: p.stderr, Getenv: p.getenv, Environ: p.environ, Engine: p.engine, PrintJSON: p.printJSON,
+		Interruptible: func(ctx context.Context) (context.Context, func()) { return p.interruptible(ctx, nil) },
+	})
 }
 
 // runner assembles what a run needs. With boxes it requires that this program can be the main process of one. The

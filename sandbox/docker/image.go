@@ -2,11 +2,13 @@ package docker
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/containerd/errdefs"
+	"github.com/distribution/reference"
 	"github.com/docker/docker/api/types/filters"
 	imageapi "github.com/docker/docker/api/types/image"
 
@@ -34,6 +36,12 @@ func (e *Engine) Image(ctx context.Context, ref string) (sandbox.ImageInfo, erro
 		info.Labels = got.Config.Labels
 	}
 	return info, nil
+}
+
+// ImageEnv returns the variables an image sets, as NAME=value.
+func (e *Engine) ImageEnv(ctx context.Context, ref string) ([]string, error) {
+	img, err := e.resolve(ctx, ref)
+	return img.env, err
 }
 
 // Images lists the local images that have label ("name" or "name=value"); all
@@ -108,6 +116,78 @@ func (e *Engine) inspectImage(ctx context.Context, ref string) (imageapi.Inspect
 		return none, &sandbox.ImageError{Image: ref, Reason: "is for " + got.Os, Hint: "use a Linux image"}
 	}
 	return got, nil
+}
+
+// CheckTag reports what keeps a word from being the name of an image. It asks no engine.
+func CheckTag(word string) error {
+	ref, err := reference.ParseNormalizedNamed(word)
+	if err != nil {
+		return err
+	}
+	if _, digested := ref.(reference.Digested); digested {
+		return errors.New("a digest cannot be chosen")
+	}
+	return nil
+}
+
+// idOf returns the id of an image, "" when there is none of that name.
+func (e *Engine) idOf(ctx context.Context, ref string) (string, error) {
+	got, err := e.inspectImage(ctx, ref)
+	if _, missing := errors.AsType[*sandbox.ImageError](err); missing {
+		return "", nil
+	}
+	return got.ID, err
+}
+
+// Rename gives an image a name, and removes the image that loses that name by it, unless something needs it.
+func (e *Engine) Rename(ctx context.Context, id, tag string) error {
+	before, err := e.idOf(ctx, tag)
+	if err != nil {
+		return err
+	}
+	if err := order(ctx, e, "tag image "+tag, e.timeouts.Call, func(ctx context.Context) error {
+		return e.client.ImageTag(ctx, id, tag)
+	}); err != nil {
+		return err
+	}
+	return e.drop(ctx, before, tag)
+}
+
+// drop removes an image that has just lost its last name to another one.
+func (e *Engine) drop(ctx context.Context, id, tag string) error {
+	if id == "" {
+		return nil
+	}
+	now, err := e.idOf(ctx, tag)
+	if err != nil || now == id {
+		return err
+	}
+	got, err := e.inspectImage(ctx, id)
+	if _, gone := errors.AsType[*sandbox.ImageError](err); gone {
+		return nil
+	}
+	if err != nil || len(got.RepoTags) > 0 {
+		return err
+	}
+	_, err = e.RemoveImage(ctx, id)
+	return err
+}
+
+// RemoveImage takes a name away, or removes the image with an id, together with the unnamed images only that one was
+// made of. removed is false when something still needs it: a container, another image, or another name of an id.
+func (e *Engine) RemoveImage(ctx context.Context, ref string) (removed bool, err error) {
+	err = order(ctx, e, "remove image "+ref, e.timeouts.Teardown, func(ctx context.Context) error {
+		_, err := e.client.ImageRemove(ctx, ref, imageapi.RemoveOptions{PruneChildren: true})
+		switch {
+		case errdefs.IsConflict(err):
+			return nil
+		case err == nil, errdefs.IsNotFound(err):
+			removed = true
+			return nil
+		}
+		return err
+	})
+	return removed, err
 }
 
 // digest picks the repository digest of ref's own repository, else the first.

@@ -3,9 +3,11 @@ package docker_test
 import (
 	"archive/tar"
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
+	"io"
 	"os"
 	"strings"
 	"testing"
@@ -82,7 +84,7 @@ func TestFailedBuildNamesTheStep(t *testing.T) {
 	requireEngine(t)
 	e := openEngine(t, docker.Config{})
 	var progress bytes.Buffer
-	err := e.BuildImage(t.Context(), tarball(t, "FROM "+testImage+"\nRUN echo the reason; exit 3\n"), "sandboxrun/test:never", nil, nil, &progress)
+	err := e.BuildImage(t.Context(), docker.Build{Context: tarball(t, "FROM "+testImage+"\nRUN echo the reason; exit 3\n"), Tag: "sandboxrun/test:never"}, &progress)
 	var failed *docker.BuildError
 	if !errors.As(err, &failed) || !strings.Contains(failed.Step, "Step 2/2 : RUN echo the reason") || !strings.Contains(strings.Join(failed.Tail, "\n"), "the reason") {
 		t.Errorf("got %v", err)
@@ -94,8 +96,63 @@ func TestBuildOfMalformedDockerfile(t *testing.T) {
 	requireEngine(t)
 	e := openEngine(t, docker.Config{})
 	for _, text := range []string{"", "NONSENSE\n"} {
-		if err := e.BuildImage(t.Context(), tarball(t, text), "sandboxrun/test:never", nil, nil, &bytes.Buffer{}); err == nil {
+		if err := e.BuildImage(t.Context(), docker.Build{Context: tarball(t, text), Tag: "sandboxrun/test:never"}, &bytes.Buffer{}); err == nil {
 			t.Errorf("%q: no error", text)
+		}
+	}
+}
+
+// The classic builder keeps every stage as an image without a name.
+func TestBuildLeavesNoImageWithoutAName(t *testing.T) {
+	t.Parallel()
+	requireEngine(t)
+	e := openEngine(t, docker.Config{})
+	prefix := "sandboxrun/test:" + strings.ToLower(rand.Text())
+	stageTag := func(stage string) string { return prefix + "." + cmp.Or(stage, "unfinished") }
+	t.Cleanup(func() {
+		for _, ref := range []string{prefix, stageTag("one"), stageTag("two")} {
+			if _, err := e.RemoveImage(context.WithoutCancel(t.Context()), ref); err != nil {
+				t.Error(err)
+			}
+		}
+	})
+	id := func(ref string) string {
+		info, err := e.Image(t.Context(), ref)
+		if err != nil && !errors.As(err, new(*sandbox.ImageError)) {
+			t.Fatal(err)
+		}
+		return info.ID
+	}
+	build := func(text string) error {
+		text = strings.ReplaceAll(text, "BASE", testImage) + "LABEL at=" + prefix + "\n"
+		return e.BuildImage(t.Context(), docker.Build{Context: tarball(t, text), Tag: prefix, StageTag: stageTag}, io.Discard)
+	}
+	const stages = "FROM BASE AS one\nENV A=1\nFROM one AS Two\nENV B=1\nFROM BASE\nCOPY --from=two /etc/hostname /x\n"
+	if err := build(stages); err != nil {
+		t.Fatal(err)
+	}
+	whole, two := id(prefix), id(stageTag("two"))
+	if whole == "" || two == "" || id(stageTag("one")) == "" {
+		t.Fatal("a stage has no name")
+	}
+	// What a failed build had done has a name, until one succeeds; a base that it only starts from gets none.
+	if err := build(stages + "ENV C=1\nRUN false\n"); err == nil {
+		t.Error("a failing step made an image")
+	}
+	unfinished := id(stageTag(""))
+	if unfinished == "" || id(prefix) != whole {
+		t.Error("a failed build leaves an image without a name, or takes the name of the one before")
+	}
+	if err := build("FROM BASE\nRUN false\n"); err == nil || id(stageTag("")) != unfinished {
+		t.Errorf("the base got a name: %v", err)
+	}
+	// Images that are replaced go, and those that something is made from stay.
+	if err := build(strings.Replace(stages, "B=1", "B=2", 1) + "ENV C=2\n"); err != nil {
+		t.Fatal(err)
+	}
+	for _, old := range []string{whole, two, unfinished} {
+		if id(old) != "" {
+			t.Errorf("the image %s is left", old)
 		}
 	}
 }
@@ -105,7 +162,8 @@ func built(t *testing.T, e *docker.Engine, dockerfile string, args map[string]st
 	t.Helper()
 	tag = "sandboxrun/test:" + strings.ToLower(rand.Text())
 	var said bytes.Buffer
-	if err := e.BuildImage(t.Context(), tarball(t, dockerfile), tag, args, map[string]string{"test.label": "1"}, &said); err != nil {
+	b := docker.Build{Context: tarball(t, dockerfile), Tag: tag, Args: args, Labels: map[string]string{"test.label": "1"}}
+	if err := e.BuildImage(t.Context(), b, &said); err != nil {
 		t.Fatal(err)
 	}
 	sdk := openSDK(t)

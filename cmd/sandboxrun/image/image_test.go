@@ -1,4 +1,4 @@
-package main
+package image
 
 import (
 	"encoding/json"
@@ -8,8 +8,10 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/urfave/cli/v2"
 
 	"sandboxrun/agents"
+	_ "sandboxrun/agents/all" // the agents register themselves
 	"sandboxrun/cmd/sandboxrun/render"
 	"sandboxrun/images"
 	"sandboxrun/internal/testenv"
@@ -36,18 +38,18 @@ func stagesOf(t *testing.T, chosen []agents.Info) map[string]string {
 
 func TestImageHasAStagePerRegisteredAgentThatDependsOnItAlone(t *testing.T) {
 	t.Parallel()
-	all := stagesOf(t, registered())
-	if len(all) != len(registered()) {
-		t.Errorf("stages of %d agents, %d are registered", len(all), len(registered()))
+	all := stagesOf(t, Registered())
+	if len(all) != len(Registered()) {
+		t.Errorf("stages of %d agents, %d are registered", len(all), len(Registered()))
 	}
-	if diff := cmp.Diff(all, stagesOf(t, registered())); diff != "" {
+	if diff := cmp.Diff(all, stagesOf(t, Registered())); diff != "" {
 		t.Errorf("the text changes from call to call:\n%s", diff)
 	}
-	for i, a := range registered() {
+	for i, a := range Registered() {
 		if diff := cmp.Diff(map[string]string{a.Name: all[a.Name]}, stagesOf(t, []agents.Info{a})); diff != "" {
 			t.Errorf("%s alone has another stage (-with all +alone):\n%s", a.Name, diff)
 		}
-		newer := registered()
+		newer := Registered()
 		newer[i].Version = "999.0.0"
 		for name, stage := range stagesOf(t, newer) {
 			if changed := stage != all[name]; changed != (name == a.Name) {
@@ -59,29 +61,28 @@ func TestImageHasAStagePerRegisteredAgentThatDependsOnItAlone(t *testing.T) {
 
 func TestChooseAgentsTakesEachOnce(t *testing.T) {
 	t.Parallel()
-	chosen, err := chooseAgents([]string{"claude", "CLAUDE_CODE", "claude"})
+	chosen, err := ChooseAgents([]string{"claude", "CLAUDE_CODE", "claude"})
 	if err != nil || len(chosen) != 1 || chosen[0].Name != "claude" {
 		t.Errorf("chooseAgents = %+v, %v", chosen, err)
 	}
-	if all, err := chooseAgents(nil); err != nil || len(all) != len(registered()) {
+	if all, err := ChooseAgents(nil); err != nil || len(all) != len(Registered()) {
 		t.Errorf("no names choose %d agents, %v", len(all), err)
 	}
-	if _, err := chooseAgents([]string{"nobody"}); err == nil {
+	if _, err := ChooseAgents([]string{"nobody"}); err == nil {
 		t.Error("an agent called nobody was found")
 	}
 }
 
 func TestImageBuildPrintsTheDockerfileOfTheChosenAgents(t *testing.T) {
 	t.Parallel()
-	chosen, err := chooseAgents([]string{"claude"})
+	chosen, err := ChooseAgents([]string{"claude"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	var out, errs strings.Builder
-	p := testProgram()
-	p.stdout, p.stderr = &out, &errs
-	if code := p.run(t.Context(), []string{"sandboxrun", "image", "build", "--print", "claude"}); code != 0 {
-		t.Fatalf("exit code %d: %s", code, errs.String())
+	var out strings.Builder
+	app := &cli.App{Commands: []*cli.Command{Command(Host{Stdout: &out})}}
+	if err := app.RunContext(t.Context(), []string{"sandboxrun", "image", "build", "--print", "claude"}); err != nil {
+		t.Fatal(err)
 	}
 	want := string(images.Build{Agents: imageAgents(chosen)}.Dockerfile())
 	if diff := cmp.Diff(want, out.String()); diff != "" {
@@ -95,8 +96,8 @@ func TestImageBuildPrintsTheDockerfileOfTheChosenAgents(t *testing.T) {
 	if strings.Contains(out.String(), "\n# @") {
 		t.Error("a mark is left in the Dockerfile")
 	}
-	if code := p.run(t.Context(), []string{"sandboxrun", "image", "build", "--print", "nobody"}); code != 2 {
-		t.Errorf("an unknown agent: exit code %d", code)
+	if err := app.RunContext(t.Context(), []string{"sandboxrun", "image", "build", "--print", "nobody"}); err == nil {
+		t.Error("an unknown agent was accepted")
 	}
 }
 
@@ -123,7 +124,7 @@ func TestEveryAgentOfTheImageStartsInAHardenedBox(t *testing.T) {
 	if err := json.Unmarshal(out, &labels); err != nil {
 		t.Fatal(err)
 	}
-	known := registered()
+	known := Registered()
 	for label, version := range labels {
 		name, ok := strings.CutPrefix(label, images.AgentLabel)
 		if !ok {
