@@ -14,6 +14,7 @@ import (
 	"sandboxrun/runner/config"
 	"sandboxrun/runner/document"
 	"sandboxrun/runner/excerpt"
+	"sandboxrun/runner/harness"
 	"sandboxrun/runner/plan"
 	"sandboxrun/runner/record"
 	"sandboxrun/runner/session"
@@ -53,6 +54,9 @@ type evidence struct {
 	verified  []verifyOutcome
 	baselines []verifyOutcome
 	inputs    []string        // paths that set-up reads and the change touches, as the verification found them
+	restored  []verifyOutcome // with tests and configuration of the base over the change
+	surface   harness.Surface
+	late      string          // why commands were not compared with the base, "" where they were
 	outcome   *agents.Outcome // nil before the agent's turn ended
 }
 
@@ -188,8 +192,18 @@ func (f *facts) summary(res *document.Result) string {
 // it did not run to its end.
 type verifyOutcome struct {
 	plan.VerifyCommand
-	run   document.CommandRun
-	stale bool // it ran over a set-up that the change has outdated, so that a pass tells nothing
+	run    document.CommandRun
+	stale  bool              // it ran over a set-up that the change has outdated, so that a pass tells nothing
+	report harness.Report    // of the test runners it started
+	worth  harness.Judgement // what a pass of it stands for
 }
 
 func (v verifyOutcome) passed() bool { return v.run.ExitCode != nil && *v.run.ExitCode == v.ExpectExit }
+
+// worthNote says what a pass rests on beside the exit code.
+func (v verifyOutcome) worthNote() string {
+	if v.worth.Why == "" {
+		return ""
+	}
+	return "; " + v.worth.Why
+}

@@ -10,6 +10,7 @@ import (
 	"sandboxrun/runner/check"
 	"sandboxrun/runner/document"
 	"sandboxrun/runner/excerpt"
+	"sandboxrun/runner/harness"
 	"sandboxrun/runner/plan"
 )
 
@@ -98,11 +99,12 @@ func (r *report) judged(one requirement, v check.Verdict) {
 // without a verification too: then nothing was measured, and nothing passes.
 func judgeCommands(p *plan.Plan, e evidence, changed bool, r *report) {
 	byCriterion := map[int]verifyOutcome{}
+	worth := e.judgements()
 	stale := judgeInputs(p, e, r)
 	green, ran := 0, 0
 	for i := range e.verified {
 		v := &e.verified[i]
-		v.stale = stale
+		v.stale, v.worth = stale, worth[v.Command]
 		for _, c := range v.Criteria {
 			byCriterion[c] = *v
 		}
@@ -111,8 +113,9 @@ func judgeCommands(p *plan.Plan, e evidence, changed bool, r *report) {
 		}
 		ran++
 		switch {
-		case v.passed():
+		case v.passed() && r.worth(v.Command, v.worth):
 			green++
+		case v.passed():
 		case len(v.Criteria) == 0:
 			r.add(issue(document.CodeCommandFailed, fmt.Sprintf("%q exited with %d in a fresh box%s", v.Command, *v.run.ExitCode,
 				missingProgram(v.run, p.Box.Image))))
@@ -138,10 +141,15 @@ func judgeCriterion(c document.Criterion, v verifyOutcome, measured bool, baseli
 	case !measured || v.run.ExitCode == nil:
 		r.add(issue(document.CodeAcceptanceFailed, fmt.Sprintf("%q could not be measured", c.Command)).
 			withAction("see the other issues for what ended the run early"))
+	case v.passed() && v.worth.Verdict != harness.Stands:
+		j.Evidence = fmt.Sprintf("exit %d in a fresh box, but %s", *v.run.ExitCode, v.worth.Why)
+		if v.worth.Verdict == harness.Refuted {
+			j.Verdict = string(check.Fail)
+		}
 	case v.passed() && v.stale:
 		j.Evidence = fmt.Sprintf("exit %d in a fresh box%s", *v.run.ExitCode, staleNote)
 	case v.passed():
-		j.Verdict, j.Evidence = string(check.Pass), fmt.Sprintf("exit %d in a fresh box%s", *v.run.ExitCode, baselineNote(v, baselines))
+		j.Verdict, j.Evidence = string(check.Pass), fmt.Sprintf("exit %d in a fresh box%s%s", *v.run.ExitCode, baselineNote(v, baselines), v.worthNote())
 	default:
 		j.Verdict, j.Evidence = string(check.Fail), fmt.Sprintf("exit %d, expected %d, in a fresh box%s%s", *v.run.ExitCode, v.ExpectExit,
 			baselineNote(v, baselines), missingProgram(v.run, image))
@@ -186,18 +194,27 @@ func sumUp(p *plan.Plan, verified []verifyOutcome, green, ran int, changed bool,
 		}
 		return document.Tests{Details: "no command was measured"}
 	}
-	passed, stale := green == total, verified[0].stale
+	passed, stale, red := green == total, verified[0].stale, false
 	details := []string{fmt.Sprintf("%d of %d commands as expected in a fresh box", green, total)}
+	unproven := false
 	for _, v := range verified {
-		if !v.passed() {
+		switch {
+		case !v.passed():
 			details = append(details, fmt.Sprintf("%q %s", v.Command, exitText(v.run.ExitCode)))
+		case v.worth.Verdict != harness.Stands:
+			details = append(details, fmt.Sprintf("%q ended as expected, but %s", v.Command, v.worth.Why))
 		}
+		if v.worth.Tests != "" {
+			details = append(details, fmt.Sprintf("%q: %s", v.Command, v.worth.Tests))
+		}
+		unproven = unproven || v.passed() && v.worth.Verdict == harness.Unproven
+		red = red || !v.passed() || v.worth.Verdict == harness.Refuted
 	}
 	text := strings.Join(details, "; ")
 	if stale {
 		text += staleNote
 	}
-	if stale && passed {
+	if stale && passed || unproven && !red {
 		return document.Tests{Details: text}
 	}
 	return document.Tests{Passed: &passed, Details: text}

@@ -49,6 +49,11 @@ func (x *run) setup(ctx context.Context, b *box.Box, phase string, allow []strin
 // logs and records what the engine said about it. The error is a box that was
 // lost, hit a limit, or a clock that ended; the record is made all the same.
 func (x *run) command(ctx context.Context, b *box.Box, phase, text string) (document.CommandRun, error) {
+	return x.commandAs(ctx, b, phase, text, []string{"/bin/sh", "-c", text})
+}
+
+// commandAs is command for a shell command that is started in another way.
+func (x *run) commandAs(ctx context.Context, b *box.Box, phase, text string, argv []string) (document.CommandRun, error) {
 	out, err := x.record.Dir.Spool(fmt.Sprintf("%03d-%s.stdout.log", len(x.evidence.commands)+1, phase))
 	if err != nil {
 		return document.CommandRun{}, err
@@ -59,7 +64,7 @@ func (x *run) command(ctx context.Context, b *box.Box, phase, text string) (docu
 	}
 	ctx, idle, unwatch := watchIdle(ctx, time.Duration(x.r.o.Config.Limits.IdleSeconds)*time.Second)
 	defer unwatch()
-	exit, runErr := b.Exec(ctx, sandbox.Command{Argv: []string{"/bin/sh", "-c", text}, Stdout: idle.heard(out), Stderr: idle.heard(errs)})
+	exit, runErr := b.Exec(ctx, sandbox.Command{Argv: argv, Stdout: idle.heard(out), Stderr: idle.heard(errs)})
 	closeErr := errors.Join(out.Close(), errs.Close())
 	c := document.CommandRun{
 		Command: text, Source: "runner", Phase: phase, DurationMS: exit.Duration.Milliseconds(),

@@ -10,6 +10,7 @@ import (
 	"sandboxrun/internal/step"
 	"sandboxrun/runner/approval"
 	"sandboxrun/runner/box"
+	"sandboxrun/runner/harness"
 	"sandboxrun/runner/journal"
 	"sandboxrun/runner/plan"
 	"sandboxrun/runner/program"
@@ -33,7 +34,10 @@ type run struct {
 	boxes box.Boxes
 	desk  *approval.Desk // tool calls that wait for a person
 	child *reader.Child  // reads what the work left; nil before the box is closed
-	dirt  *dirtSearch    // nil where the uncommitted changes are part of the run
+
+	reports   map[string]harness.Report // of test runners, by phase and command
+	manifests []string                  // of both trees
+	dirt      *dirtSearch               // nil where the uncommitted changes are part of the run
 }
 
 // newRun makes the directory, the journals and the plan of a run that preflight

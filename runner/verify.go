@@ -13,6 +13,9 @@ import (
 	"sandboxrun/sandbox"
 )
 
+// phaseVerify is the verification of the change.
+const phaseVerify = "verify"
+
 // skipVerify says that there is nothing to verify, or that no box may be started.
 func skipVerify(x *run) bool {
 	return x.change.snapshot == nil || x.report.halted() || len(x.plan.Verify) == 0
@@ -22,7 +25,8 @@ func skipVerify(x *run) bool {
 // commit too when the task wants a baseline. Where the engine cannot mount the
 // overlay of the first box, the trees are made again as plain files.
 func verify(ctx context.Context, x *run) error {
-	b := &measure.Bench{Trees: &x.trees, Boxes: &x.boxes, Under: x.under(), Command: x.command}
+	x.readManifests(ctx)
+	b := &measure.Bench{Trees: &x.trees, Boxes: &x.boxes, Under: x.under(), Command: x.recorded}
 	if len(x.plan.Setup) > 0 {
 		b.SetUp = func(ctx context.Context, bx *box.Box, allow []string) error { return x.setup(ctx, bx, "verify", allow) }
 	}
@@ -66,8 +70,10 @@ func (x *run) verifyOn(ctx context.Context, b *measure.Bench) (err error) {
 	if x.evidence.inputs, err = x.touchedInputs(ctx, base.Tree); err != nil {
 		return err
 	}
-	x.evidence.verified, err = x.measure(ctx, b, "verify", tree, setup)
-	return err
+	if x.evidence.verified, err = x.measure(ctx, b, phaseVerify, tree, setup); err != nil {
+		return err
+	}
+	return x.compare(ctx, b, &base)
 }
 
 // verifiedTree is the captured tree with protected paths as the base has them: a
@@ -89,13 +95,18 @@ func (x *run) verifiedTree(ctx context.Context) (string, error) {
 
 // measure runs each verification command on a tree in a box of its own.
 func (x *run) measure(ctx context.Context, b *measure.Bench, role, tree string, setup measure.Setup) (out []verifyOutcome, err error) {
+	return x.measureThese(ctx, b, role, tree, setup, x.plan.Verify)
+}
+
+// measureThese is measure for some of the commands.
+func (x *run) measureThese(ctx context.Context, b *measure.Bench, role, tree string, setup measure.Setup, these []plan.VerifyCommand) (out []verifyOutcome, err error) {
 	var commands []string
-	for _, c := range x.plan.Verify {
+	for _, c := range these {
 		out, commands = append(out, verifyOutcome{VerifyCommand: c}), append(commands, c.Command)
 	}
 	ran, err := b.Run(ctx, role, tree, setup, commands)
 	for i := range ran {
-		out[i].run = ran[i]
+		out[i].run, out[i].report = ran[i], x.reports[role+" "+commands[i]]
 	}
 	return out, err
 }

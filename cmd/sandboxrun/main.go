@@ -16,6 +16,7 @@ import (
 	_ "sandboxrun/agents/all" // the agents register themselves
 	"sandboxrun/cmd/sandboxrun/render"
 	"sandboxrun/cmd/sandboxrun/usage"
+	"sandboxrun/runner/harness"
 	"sandboxrun/runner/reader"
 )
 
@@ -25,6 +26,9 @@ func main() { os.Exit(mainCode()) }
 func mainCode() int {
 	if len(os.Args) == 2 && os.Args[1] == reader.Command { // before anything that a child has no use for
 		return reader.Main(context.Background())
+	}
+	if harness.StandsForGo(os.Args[0]) { // in a box, beside a command of the verification
+		return harness.GoMain(context.Background(), os.Args[1:])
 	}
 	boundMemory()
 	// A reader that goes away early must not kill the run: with a handler

@@ -64,7 +64,7 @@ func (bs *Boxes) Left() bool { return bs.Working != nil || bs.lost.Load() }
 
 // Where a box finds what the runner lends it, read-only.
 const (
-	guestPath  = "/.sandboxrun/guest"
+	GuestPath  = "/.sandboxrun/guest" // this program
 	bundlePath = "/.sandboxrun/ca-certificates.crt"
 )
 
@@ -96,7 +96,7 @@ func TreeUser(engine sandbox.Info) (sandbox.User, error) {
 
 // spec describes a box of this run. Tasks reach it only through the plan.
 func (bs *Boxes) spec(role string, m workspace.Mount) sandbox.Spec {
-	binds := []sandbox.Bind{{Source: bs.GuestBinary, Target: guestPath}}
+	binds := []sandbox.Bind{{Source: bs.GuestBinary, Target: GuestPath}}
 	for _, b := range m.Binds {
 		binds = append(binds, sandbox.Bind{Source: b.Source, Target: b.Target})
 	}
@@ -108,7 +108,7 @@ func (bs *Boxes) spec(role string, m workspace.Mount) sandbox.Spec {
 		Owner: bs.Owner, Role: role, Image: bs.Plan.Image, Runtime: bs.Plan.Runtime, User: User(),
 		Tree:  sandbox.Tree{Dir: m.Dir, Lower: m.Lower, Upper: m.Upper, Work: m.Work, ReadOnly: bs.ReadOnly && role == RoleAgent},
 		Binds: binds,
-		Guest: []string{guestPath, "guest"}, GuestIsInit: true,
+		Guest: []string{GuestPath, "guest"}, GuestIsInit: true,
 		Env:    boxEnv(bs.Plan.Env, bundle != ""),
 		Limits: bs.limits(), Journal: bs.Journal,
 	}

@@ -68,7 +68,7 @@ func (bs *Boxes) Open(ctx context.Context, role string, tree workspace.Mount, ro
 func endOf(ctx context.Context, sb sandbox.Sandbox, err error) error {
 	over, end := context.WithCancelCause(ctx)
 	end(err)
-	_, why := sb.Exec(over, sandbox.Command{Argv: []string{guestPath}})
+	_, why := sb.Exec(over, sandbox.Command{Argv: []string{GuestPath}})
 	return cmp.Or(why, err)
 }
 

@@ -58,6 +58,8 @@ const (
 	CodeNoTestsRan          = "no_tests_ran"
 	CodeNoChanges           = "no_changes"
 	CodeCriterionText       = "criterion_is_text"
+	CodeHarness             = "test_harness_changed"
+	CodeTestsIncomplete     = "tests_incomplete"
 
 	CodeConstraintViolated     = "constraint_violated"
 	CodeConstraintUnverifiable = "constraint_unverifiable"
@@ -187,6 +189,10 @@ var issueKinds = []IssueKind{
 		"read the command's output in commands_run and its log"},
 	{CodeNoTestsRan, IssueUnclearRequirement, sev(SeverityNote, SeverityFlaw), "no command was run in a fresh box; a flaw if the agent changed nothing either",
 		"name commands in acceptance_criteria or suggested_commands"},
+	{CodeHarness, IssueConflict, sev(SeverityFlaw), "the change touches tests, scripts or configuration that decide how a command ends, and with those of the base the command is red or cannot be compared",
+		"read what the change does to these files; have it leave them alone, or judge it with tests of your own"},
+	{CodeTestsIncomplete, IssueTestFailure, sev(SeverityFlaw), "a command ended as expected although its test runner did not report its end, or left out tests that pass on the base",
+		"read the command's output in commands_run and its log; find out what ends the tests early"},
 	{CodeCriterionText, IssueUnclearRequirement, sev(SeverityFlaw), "an acceptance criterion is a command written as a sentence, so nothing ran it",
 		"write it as {\"command\": …}"},
 	{CodeNoChanges, IssueUnclearRequirement, sev(SeverityNote), "no tracked or new file differs from the base commit",
