@@ -85,6 +85,7 @@ func (r *Runner) settleLost(ctx context.Context, dir *state.RunDir) (settled boo
 		return false, errors.Join(err, x.record.Close())
 	}
 	x.record.Log.Emit("settle", journal.RunEnded{Status: res.Status, Summary: res.Summary})
+	res.Journal = x.record.Log.Head()
 	err = dir.Finish(res, x.record.Close)
 	return err == nil, err
 }

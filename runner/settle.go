@@ -50,6 +50,7 @@ func settle(x *run) *document.Result {
 	x.change.diff = nil // as large as the result, which holds what is reported of it
 	res = x.record.Redacted(res)
 	log.Emit("settle", journal.RunEnded{Status: res.Status, Summary: res.Summary})
+	res.Journal = log.Head()
 	if err := x.record.Dir.Finish(res, x.record.Close); err != nil {
 		res.Issues = append(res.Issues, issue(document.CodeJournalLost, "the result could not be stored: "+x.record.Secrets.String(err.Error())).
 			withAction("keep this document; free space in the state directory").Issue)

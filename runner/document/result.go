@@ -26,9 +26,17 @@ type Result struct {
 	Session       *SessionResult   `json:"session,omitempty"` // missing without one
 	Box           *BoxResult       `json:"box,omitempty"`
 	Timing        map[string]int64 `json:"timing"` // milliseconds per phase, and "total"
+	Journal       *JournalHead     `json:"journal,omitempty"` // missing where no event could be stored
 	NotesForHuman string           `json:"notes_for_human,omitempty"`
 	StartedAt     time.Time        `json:"started_at"`
 	EndedAt       time.Time        `json:"ended_at"`
+}
+
+// JournalHead is the end of a run's journal. Each line of the journal holds the sum of the line before, so that these
+// two vouch for all of them.
+type JournalHead struct {
+	Events int64  `json:"events"` // number of the last event
+	SHA256 string `json:"sha256"` // of the last line with its newline, in hexadecimal
 }
 
 // Status is the verdict over a whole run.

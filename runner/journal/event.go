@@ -14,9 +14,12 @@ import (
 
 // Event is one line of a run's journal and one message of its streams.
 type Event struct { //nolint:recvcheck // marshals without an address; line changes it
-	Seq   int64           `json:"seq"` // from 1, without gaps
-	Time  time.Time       `json:"time"`
-	Run   string          `json:"run"`
+	Seq  int64     `json:"seq"` // from 1, without gaps
+	Time time.Time `json:"time"`
+	Run  string    `json:"run"`
+	// Prev is the SHA-256 of the line before with its newline, in hexadecimal; "" in the first line, and in journals of
+	// versions that did not chain lines.
+	Prev  string          `json:"prev"`
 	Phase string          `json:"phase"`
 	Kind  string          `json:"kind"`
 	Data  json.RawMessage `json:"data"`
@@ -39,10 +42,11 @@ func (e Event) MarshalJSON() ([]byte, error) {
 		Seq   int64           `json:"seq"`
 		Time  string          `json:"time"`
 		Run   string          `json:"run"`
+		Prev  string          `json:"prev,omitempty"`
 		Phase string          `json:"phase"`
 		Kind  string          `json:"kind"`
 		Data  json.RawMessage `json:"data"`
-	}{e.Seq, e.Time.UTC().Format(timeForm), e.Run, e.Phase, e.Kind, data})
+	}{e.Seq, e.Time.UTC().Format(timeForm), e.Run, e.Prev, e.Phase, e.Kind, data})
 }
 
 // line is the event with its newline, in at most limit bytes. Marshalling

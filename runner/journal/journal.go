@@ -15,8 +15,9 @@ type Journal struct {
 	mu      sync.Mutex
 	file    *os.File
 	run     string
-	seq     int64 // of the last event
-	size    int64 // bytes of complete lines
+	seq     int64  // of the last event
+	sum     string // of the last line, see Event.Prev
+	size    int64  // bytes of complete lines
 	limits  journalLimits
 	full    bool          // the limit of the whole was reached and told
 	changed chan struct{} // closed and replaced when something was appended
@@ -63,7 +64,7 @@ func (j *Journal) recover() error {
 		if err != nil {
 			return err
 		}
-		j.seq = e.Seq
+		j.seq, j.sum = e.Seq, lineSum(lines.line)
 	}
 	j.size = lines.offset
 	j.full = j.size >= j.limits.total
@@ -116,7 +117,7 @@ func tellsCourse(kind string) bool {
 
 // write puts one line at the end. What a failed write left behind is cut off.
 func (j *Journal) write(e Event) (Event, error) {
-	e.Seq, e.Run = j.seq+1, j.run
+	e.Seq, e.Run, e.Prev = j.seq+1, j.run, j.sum
 	line, err := e.line(j.limits.line)
 	if err != nil {
 		return Event{}, fmt.Errorf("append to journal: %w", err)
@@ -125,7 +126,7 @@ func (j *Journal) write(e Event) (Event, error) {
 		_, serr := j.file.Seek(j.size, io.SeekStart)
 		return Event{}, fmt.Errorf("append to journal: %w", errors.Join(err, j.file.Truncate(j.size), serr))
 	}
-	j.seq, j.size = e.Seq, j.size+int64(len(line))
+	j.seq, j.sum, j.size = e.Seq, lineSum(line), j.size+int64(len(line))
 	close(j.changed)
 	j.changed = make(chan struct{})
 	return e, nil

@@ -19,6 +19,7 @@ const (
 type lineReader struct {
 	r      *bufio.Reader
 	part   []byte // beginning of a line whose end is not there yet
+	line   []byte // the last complete line, valid until the next is read
 	offset int64  // bytes of the complete lines that were read
 	seq    int64  // of the last event
 }
@@ -81,7 +82,7 @@ func (l *lineReader) take() (Event, error) {
 	}
 	l.seq = e.Seq
 	l.offset += int64(len(l.part))
-	l.part = l.part[:0]
+	l.line, l.part = l.part, l.part[:0]
 	return e, nil
 }
 

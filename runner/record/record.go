@@ -132,6 +132,15 @@ func (l *Log) append(phase, kind string, data any) {
 	}
 }
 
+// Head is the end of the journal so far; nil where it is empty.
+func (l *Log) Head() *document.JournalHead {
+	head := l.journal.Head()
+	if head.Seq == 0 {
+		return nil
+	}
+	return &document.JournalHead{Events: head.Seq, SHA256: head.SHA256}
+}
+
 // Sync makes what was written so far survive a crash of the host.
 func (l *Log) Sync() {
 	l.mu.Lock()
