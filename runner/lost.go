@@ -86,8 +86,9 @@ func (r *Runner) settleLost(ctx context.Context, dir *state.RunDir) (settled boo
 	}
 	x.record.Log.Emit("settle", journal.RunEnded{Status: res.Status, Summary: res.Summary})
 	res.Journal = x.record.Log.Head()
-	err = dir.Finish(res, x.record.Close)
-	return err == nil, err
+	err = dir.Finish(res, x.record.Close, r.signer(ctx, dir))
+	unsigned := (*state.UnsignedError)(nil)
+	return err == nil || errors.As(err, &unsigned), err
 }
 
 // newLostRun is a dead run as far as it is known without inspecting its change.

@@ -180,5 +180,5 @@ func (x *run) do(ctx context.Context) *document.Result {
 		}
 	}
 	x.child.Stop() // where there was nothing to read
-	return settle(x)
+	return settle(ctx, x)
 }

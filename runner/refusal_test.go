@@ -41,7 +41,7 @@ func appliable(t *testing.T, r *gitdifftest.Repository, link bool, p plan.Plan, 
 	}
 	res.FilesChanged = []document.FileChange{{Path: "new"}}
 	res.Git.BaseCommit, res.Git.Tree, res.Git.Patch = base, tree, d.PatchPath()
-	if err := d.Finish(&res, func() error { return nil }); err != nil {
+	if err := d.Finish(&res, func() error { return nil }, nil); err != nil {
 		t.Fatal(err)
 	}
 	return New(Options{State: st}), d.ID()

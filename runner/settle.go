@@ -1,6 +1,7 @@
 package runner
 
 import (
+	"context"
 	"strings"
 	"time"
 
@@ -20,7 +21,7 @@ var (
 
 // settle removes what is left, makes the result of everything that is known and
 // stores it. The result exists also when it cannot be stored.
-func settle(x *run) *document.Result {
+func settle(ctx context.Context, x *run) *document.Result {
 	began := time.Now()
 	log := x.record.Log
 	log.Emit("settle", journal.PhaseStarted{})
@@ -51,9 +52,8 @@ func settle(x *run) *document.Result {
 	res = x.record.Redacted(res)
 	log.Emit("settle", journal.RunEnded{Status: res.Status, Summary: res.Summary})
 	res.Journal = log.Head()
-	if err := x.record.Dir.Finish(res, x.record.Close); err != nil {
-		res.Issues = append(res.Issues, issue(document.CodeJournalLost, "the result could not be stored: "+x.record.Secrets.String(err.Error())).
-			withAction("keep this document; free space in the state directory").Issue)
+	if err := x.record.Dir.Finish(res, x.record.Close, x.r.signer(ctx, x.record.Dir)); err != nil {
+		res.Issues = append(res.Issues, x.unstored(err))
 		if res.Status == document.StatusSuccess {
 			res.Status = document.StatusPartial
 		}

@@ -155,6 +155,19 @@ func (p *program) service(cfg config.Config, boxes bool) (*service.Service, func
 	return service.New(service.Options{State: st, Config: cfg, Runner: r, Start: start}), done, nil
 }
 
+func (c *controlled) StoredRun(ctx *cli.Context) (*state.RunDir, string, error) {
+	p := (*program)(c)
+	d, err := p.findRun(ctx)
+	if err != nil {
+		return nil, "", err
+	}
+	st, err := p.state()
+	if err != nil {
+		return nil, "", err
+	}
+	return d, st.KeyDir(), nil
+}
+
 func (c *controlled) FindRun(word string) (string, error) {
 	st, err := (*program)(c).state()
 	if err != nil {

@@ -25,7 +25,7 @@ type Result struct {
 	Agent         *AgentResult     `json:"agent,omitempty"`
 	Session       *SessionResult   `json:"session,omitempty"` // missing without one
 	Box           *BoxResult       `json:"box,omitempty"`
-	Timing        map[string]int64 `json:"timing"` // milliseconds per phase, and "total"
+	Timing        map[string]int64 `json:"timing"`            // milliseconds per phase, and "total"
 	Journal       *JournalHead     `json:"journal,omitempty"` // missing where no event could be stored
 	NotesForHuman string           `json:"notes_for_human,omitempty"`
 	StartedAt     time.Time        `json:"started_at"`

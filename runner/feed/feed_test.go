@@ -145,7 +145,7 @@ func TestReadersSeeARunFromTheQueueToItsRemoval(t *testing.T) {
 	b.set(nil, nil)
 	one.until(Approvals, `[]`)
 	res := &document.Result{RunID: id, Status: document.StatusSuccess, EndedAt: time.Now()}
-	if err := d.Finish(res, j.Close); err != nil {
+	if err := d.Finish(res, j.Close, nil); err != nil {
 		t.Fatal(err)
 	}
 	one.until(Run, id, `"ended"`, `"success"`)

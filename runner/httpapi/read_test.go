@@ -49,7 +49,7 @@ func (r *rig) end(d *state.RunDir, j *journal.Journal) {
 	res := &document.Result{SchemaVersion: document.SchemaVersion, TaskID: "task-" + d.ID(), RunID: d.ID(), Status: document.StatusSuccess, Summary: "It is \u202egood.",
 		FilesChanged: []document.FileChange{}, CommandsRun: []document.CommandRun{}, Logs: []string{}, Issues: []document.Issue{}, Constraints: []document.Judged{},
 		Acceptance: []document.Judged{}, Timing: map[string]int64{"total": 1}, StartedAt: now, EndedAt: now}
-	if err := d.Finish(res, j.Close); err != nil {
+	if err := d.Finish(res, j.Close, nil); err != nil {
 		r.t.Fatal(err)
 	}
 }

@@ -37,7 +37,7 @@ func store(tb testing.TB, n int) (*state.State, []string) {
 		if err := d.WritePlan(p); err != nil {
 			tb.Fatal(err)
 		}
-		if err := d.Finish(r, func() error { return nil }); err != nil {
+		if err := d.Finish(r, func() error { return nil }, nil); err != nil {
 			tb.Fatal(err)
 		}
 		ids = append(ids, d.ID())
@@ -148,7 +148,7 @@ func TestASuccessorOfAnEndedRunIsSeen(t *testing.T) {
 		t.Fatal(err)
 	}
 	res := &document.Result{SchemaVersion: document.SchemaVersion, RunID: d.ID(), Status: document.StatusFailed, EndedAt: time.Now()}
-	if err := errors.Join(d.WriteWorker(state.Worker{Attempt: 1}), d.Finish(res, func() error { return nil })); err != nil {
+	if err := errors.Join(d.WriteWorker(state.Worker{Attempt: 1}), d.Finish(res, func() error { return nil }, nil)); err != nil {
 		t.Fatal(err)
 	}
 	x := New(st, nil)

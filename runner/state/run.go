@@ -10,11 +10,9 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"time"
 
 	"github.com/gofrs/flock"
-	"github.com/google/renameio/v2"
 	"github.com/oklog/ulid/v2"
 
 	"sandboxrun/internal/redact"
@@ -115,6 +113,15 @@ func (d *RunDir) Path(name string) string { return filepath.Join(d.Dir(), name) 
 // PatchPath is the path of the run's patch, if it changed anything.
 func (d *RunDir) PatchPath() string { return d.Path("diff.patch") }
 
+// statementFile is the signed statement about the result.
+const statementFile = "attestation.json"
+
+// StatementPath is the path of the signed statement about the result, see package attest.
+func (d *RunDir) StatementPath() string { return d.Path(statementFile) }
+
+// PlanPath is the path of the run's plan.
+func (d *RunDir) PlanPath() string { return d.Path("plan.json") }
+
 // ResultPath is the path of the run's result once it has ended.
 func (d *RunDir) ResultPath() string { return d.Path("result.json") }
 
@@ -173,39 +180,6 @@ func (d *RunDir) Plan() (*plan.Plan, error) {
 	return &p, nil
 }
 
-// Finish ends the run: it closes the journal with closeJournal, writes the result and releases the lock. Without a
-// written result the run counts as crashed.
-func (d *RunDir) Finish(r *document.Result, closeJournal func() error) error {
-	step.Before(stepClose)
-	err := closeJournal()
-	step.After(stepClose)
-	step.Before(stepResult)
-	err = errors.Join(err, d.writeResult(r))
-	step.After(stepResult)
-	if err == nil {
-		step.Before(stepUnmark)
-		err = os.Remove(d.state.marker(d.id))
-		step.After(stepUnmark)
-	}
-	return errors.Join(err, d.Unlock())
-}
-
-// writeResult writes the result so that it survives a crash of the machine, its name included.
-func (d *RunDir) writeResult(r *document.Result) error {
-	if err := d.writeJSON("result.json", r); err != nil {
-		return err
-	}
-	dir, err := os.Open(d.Dir())
-	if err != nil {
-		return fmt.Errorf("write result: %w", err)
-	}
-	defer dir.Close()
-	if err := dir.Sync(); err != nil && !errors.Is(err, errors.ErrUnsupported) && !errors.Is(err, syscall.EINVAL) {
-		return fmt.Errorf("write result: %w", err)
-	}
-	return nil
-}
-
 // ClearHalves removes half-written replacement files of a dead writer.
 func (d *RunDir) ClearHalves() error {
 	halves, err := filepath.Glob(filepath.Join(escapeGlob(d.Dir()), ".*.json*"))
@@ -246,13 +220,9 @@ func (d *RunDir) Unlock() error {
 
 // writeJSON replaces a file atomically.
 func (d *RunDir) writeJSON(name string, v any) error {
-	data, err := document.Encode(v)
+	data, err := d.encode(v)
 	if err != nil {
 		return fmt.Errorf("write %s: %w", name, err)
 	}
-	data = d.secrets.JSON(data)
-	if err := renameio.WriteFile(d.Path(name), data, 0o600, renameio.WithTempDir(d.Dir())); err != nil {
-		return fmt.Errorf("write %s: %w", name, err)
-	}
-	return nil
+	return d.write(name, data)
 }

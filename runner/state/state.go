@@ -181,3 +181,6 @@ func ValidRunID(id string) bool {
 	_, err := ulid.ParseStrict(strings.ToUpper(id))
 	return err == nil && id == strings.ToLower(id)
 }
+
+// KeyDir is the directory of the key that signs results, see package attest.
+func (s *State) KeyDir() string { return filepath.Join(s.dir, "signing") }

@@ -45,7 +45,7 @@ func newRun(t *testing.T, s *State) *RunDir {
 // finish ends a run as the runner does.
 func finish(t *testing.T, d *RunDir, r *document.Result) {
 	t.Helper()
-	if err := d.Finish(r, func() error { return nil }); err != nil {
+	if err := d.Finish(r, func() error { return nil }, nil); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -220,7 +220,7 @@ func TestCrashedRunsAreSettledOnce(t *testing.T) {
 		if !s.Alive(s.Owner(d.ID())) {
 			t.Error("a run being settled is not locked")
 		}
-		return d.Finish(&document.Result{Status: document.StatusFailed}, func() error { return nil })
+		return d.Finish(&document.Result{Status: document.StatusFailed}, func() error { return nil }, nil)
 	}
 	for range 2 {
 		if err := s.crashed(settle); err != nil {

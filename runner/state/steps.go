@@ -9,6 +9,7 @@ var (
 	stepMark    = step.Define("run/mark")
 	stepAppear  = step.Define("run/appear")
 	stepClose   = step.Define("run/close")
+	stepSign    = step.Define("run/sign")
 	stepResult  = step.Define("run/result")
 	stepUnmark  = step.Define("run/unmark")
 	stepDiscard = step.Define("run/discard")

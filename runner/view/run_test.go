@@ -56,7 +56,7 @@ func TestARunIsShownFromItsDirectoryToItsResult(t *testing.T) {
 		FilesChanged: []document.FileChange{{Additions: 2, Deletions: 1}, {Additions: 3}},
 		Issues:       []document.Issue{{Code: "a"}, {Code: "b"}, {Code: "a"}}, Git: document.GitResult{Branch: "sandboxrun/task"},
 		Agent: &document.AgentResult{Model: "used", Usage: document.AgentUsage{InputTokens: 5, OutputTokens: 7}}}
-	if err := d.Finish(res, j.Close); err != nil {
+	if err := d.Finish(res, j.Close, nil); err != nil {
 		t.Fatal(err)
 	}
 	v := show(Ended)

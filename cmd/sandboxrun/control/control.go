@@ -9,6 +9,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"sandboxrun/runner/service"
+	"sandboxrun/runner/state"
 )
 
 // Program is what the commands need of the program they belong to.
@@ -19,6 +20,8 @@ type Program interface {
 	WorkService() (*service.Service, func(), error)
 	// FindRun returns the id that begins with the word, of a run or of a task that waits.
 	FindRun(word string) (string, error)
+	// StoredRun returns the run that the only argument of a command names, and the directory of the key that signs results.
+	StoredRun(c *cli.Context) (*state.RunDir, string, error)
 	// Exit is the error that ends the program with a code and without a message.
 	Exit(code int) error
 	Environ() []string

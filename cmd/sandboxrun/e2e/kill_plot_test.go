@@ -35,7 +35,7 @@ func plotOf(d death) plot {
 		return plot{args: execute, task: work, begin: ageBase, alone: true}
 	case strings.HasPrefix(string(d.step), "session/"), strings.HasPrefix(string(d.step), "talk/"), d.step == "agent/turn":
 		return plot{args: execute, task: talk(d), begin: model(d), alone: true}
-	case d.step == "run/close", d.step == "run/result", d.step == "run/unmark":
+	case d.step == "run/close", d.step == "run/sign", d.step == "run/result", d.step == "run/unmark":
 		return plot{args: execute, task: work, alone: true} // reaping has these steps too
 	case strings.HasPrefix(string(d.step), "mail/"):
 		return plot{args: execute, task: unanswered, begin: model(d), alone: true}

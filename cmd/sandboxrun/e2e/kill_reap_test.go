@@ -19,11 +19,11 @@ import (
 	"sandboxrun/runner/document"
 )
 
-// reapDeaths are the points at which a reaper is killed: its own steps, and those of writing a result, which it shares
+// reapDeaths are the points at which a reaper is killed: its own steps, and those of signing and writing a result, which it shares
 // with runs.
 func reapDeaths() []death {
 	return deaths(func(n step.Name) bool {
-		return ofReaper(n) || n == "run/close" || n == "run/result" || n == "run/unmark"
+		return ofReaper(n) || n == "run/close" || n == "run/sign" || n == "run/result" || n == "run/unmark"
 	})
 }
 
