@@ -29,6 +29,7 @@ func (d *Diff) findRenames(ctx context.Context) error {
 			come = append(come, c)
 		}
 	}
+	gone, come = directoryRenames(gone, come)
 	gone, come = equalRenames(gone, come)
 	if len(gone) == 0 || len(come) == 0 || ctx.Err() != nil {
 		return context.Cause(ctx)
