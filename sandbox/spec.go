@@ -50,6 +50,9 @@ type Tree struct {
 	Dir         string   `json:"dir,omitempty"`
 	Lower       []string `json:"lower,omitempty"`
 	Upper, Work string   `json:",omitempty"`
+	// RenameDirs has the kernel mark the upper layer in attributes that only root can read (trusted.overlay), and lets the box rename
+	// directories of Lower. Otherwise everybody can read the marks, and such a rename fails with EXDEV.
+	RenameDirs bool `json:"rename_dirs,omitempty"`
 	// ReadOnly mounts it so that no process of the box can change it.
 	ReadOnly bool `json:"read_only,omitempty"`
 }

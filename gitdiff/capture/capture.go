@@ -4,10 +4,10 @@ package capture
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"sort"
-	"strings"
 
 	"sandboxrun/gitdiff"
 	"sandboxrun/gitdiff/gitname"
@@ -24,16 +24,22 @@ import (
 // Capture writes the tree found at src.root and returns it with what it could not hold.
 func Capture(ctx context.Context, src Source) (*Snapshot, error) {
 	c := &capturer{Source: src, storer: src.Objects.Storer(), blobs: src.Objects.Blobs(), snap: &Snapshot{}}
+	if !src.Marks.valid() {
+		return nil, fmt.Errorf("capture: unknown marks %q", src.Marks)
+	}
+	if src.Marks == NoMarks {
+		c.Lower = plumbing.ZeroHash
+	}
 	c.floor = floor.New(src.Objects.Store().Dir(), src.Budget.FreeBytes)
 	fd, err := unix.Open(src.Root, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
 	if err != nil {
 		return nil, fmt.Errorf("open %s: %w", src.Root, err)
 	}
 	root := &directory{f: os.NewFile(uintptr(fd), "root"), rules: ignore.New()}
-	if !src.Overlay {
-		src.Lower = plumbing.ZeroHash
+	if err := src.Marks.readable(root.f); err != nil {
+		return nil, errors.Join(err, root.f.Close())
 	}
-	entries, err := c.walk(ctx, root, src.BaseTree, src.Lower)
+	entries, err := c.walk(ctx, root, src.BaseTree, c.Lower)
 	if err != nil {
 		return nil, err
 	}
@@ -48,10 +54,10 @@ func Capture(ctx context.Context, src Source) (*Snapshot, error) {
 // walk reads a directory, which began as one tree and lies over another, closes it, and returns its new entries.
 func (c *capturer) walk(ctx context.Context, d *directory, base, lower plumbing.Hash) ([]object.TreeEntry, error) {
 	defer d.f.Close()
-	if c.dirs++; c.dirs > c.Budget.Dirs {
-		return nil, &gitdiff.BudgetError{Code: gitdiff.TooManyFiles, What: "directories", Limit: int64(c.Budget.Dirs)}
+	if err := c.countDir(); err != nil {
+		return nil, err
 	}
-	if err := c.enter(d, base, lower); err != nil {
+	if err := errors.Join(c.begin(d, base), c.enter(d, base, lower)); err != nil {
 		return nil, err
 	}
 	names, err := c.names(d)
@@ -75,7 +81,11 @@ func (c *capturer) walk(ctx context.Context, d *directory, base, lower plumbing.
 			entries = append(entries, *e)
 		}
 	}
-	entries = append(entries, d.unlisted(here)...)
+	through, err := c.showing(ctx, d, here)
+	if err != nil {
+		return nil, err
+	}
+	entries = append(append(entries, through...), d.submodules(here)...)
 	sort.Sort(object.TreeEntrySorter(entries))
 	c.collisions(d, entries)
 	return entries, nil
@@ -88,25 +98,20 @@ func (d *directory) known(name string) bool {
 	return began || shows
 }
 
-// unlisted are the entries that are there without being listed: what shows through, and submodules, which are no files
-// of this tree and stay as long as the directory holding them does.
-func (d *directory) unlisted(here map[string]bool) []object.TreeEntry {
+// submodules are the submodules of the directory, which are no files of this tree and stay as long as the directory holding
+// them does, but for those among the names that the directory lists.
+func (d *directory) submodules(here map[string]bool) []object.TreeEntry {
 	var entries []object.TreeEntry
 	for name, e := range d.base {
 		if !here[name] && e.Mode == filemode.Submodule {
 			entries = append(entries, e)
 		}
 	}
-	for name, e := range d.lower {
-		if !here[name] && d.base[name].Mode != filemode.Submodule {
-			entries = append(entries, e)
-		}
-	}
 	return entries
 }
 
-// enter loads what a directory began with, what shows through it, and its ignore rules.
-func (c *capturer) enter(d *directory, base, lower plumbing.Hash) error {
+// begin loads what a directory began with, and its ignore rules.
+func (c *capturer) begin(d *directory, base plumbing.Hash) error {
 	var err error
 	if d.base, err = gitobj.EntriesByName(c.storer, base); err != nil {
 		return err
@@ -116,10 +121,18 @@ func (c *capturer) enter(d *directory, base, lower plumbing.Hash) error {
 			return fmt.Errorf("ignore rules of %q: %w", d.path, err)
 		}
 	}
-	if !c.Overlay {
+	return nil
+}
+
+// enter loads what shows through a directory of an upper layer; lower is what the layers below have at its place.
+func (c *capturer) enter(d *directory, base, lower plumbing.Hash) error {
+	if c.Marks == NoMarks {
 		return nil
 	}
-	opaque, err := overlayOpaque(d.f)
+	opaque, to, err := c.Marks.of(d.f)
+	if err == nil && to != "" {
+		lower, err = c.redirected(d, to)
+	}
 	if err != nil {
 		return fmt.Errorf("overlay marks of %q: %w", d.path, err)
 	}
@@ -146,7 +159,7 @@ func (c *capturer) entry(ctx context.Context, d *directory, name string) (*objec
 	}
 	at := place{dir: d, name: name, path: p, st: st}
 	at.old, at.had = d.base[name]
-	if c.Overlay && isWhiteout(&st) {
+	if c.Marks != NoMarks && isWhiteout(&st) {
 		return keepSubmodule(at), nil
 	}
 	if at.had && at.old.Mode == filemode.Submodule {
@@ -158,16 +171,14 @@ func (c *capturer) entry(ctx context.Context, d *directory, name string) (*objec
 		return nil, nil
 	}
 	if at.tooLong(c.Budget) {
-		c.find(gitdiff.PathTooDeep, p, fmt.Sprintf("%d levels, %d bytes", strings.Count(p, "/"), len(p)))
+		c.tooDeep(at)
 		return at.kept(), nil
 	}
 	if !at.tracked() && d.rules.Ignores(p, kind == unix.S_IFDIR) {
 		c.ignored(p)
 		return nil, nil
 	}
-	if reason := gitname.Unusual(name); reason != "" && !at.had {
-		c.keep(gitdiff.Finding{Code: gitdiff.DangerousPath, Path: p, Detail: reason, Class: gitdiff.UnusualName})
-	}
+	c.unusual(at)
 	switch kind {
 	case unix.S_IFDIR:
 		return c.subdirectory(ctx, at)

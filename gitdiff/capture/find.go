@@ -1,9 +1,11 @@
 package capture
 
 import (
+	"fmt"
 	"strings"
 
 	"sandboxrun/gitdiff"
+	"sandboxrun/gitdiff/gitname"
 
 	"golang.org/x/sys/unix"
 )
@@ -51,6 +53,18 @@ func (c *capturer) dotGit(d *directory, name, path string) {
 		c.find(gitdiff.NestedRepository, d.path, "its files were taken, its .git was not")
 	default:
 		c.leftOut(path, "taken for .git by some systems")
+	}
+}
+
+// tooDeep reports a place beyond the depth or length that a capture goes to.
+func (c *capturer) tooDeep(at place) {
+	c.find(gitdiff.PathTooDeep, at.path, fmt.Sprintf("%d levels, %d bytes", strings.Count(at.path, "/"), len(at.path)))
+}
+
+// unusual reports a new name that misleads readers or programs.
+func (c *capturer) unusual(at place) {
+	if reason := gitname.Unusual(at.name); reason != "" && !at.had {
+		c.keep(gitdiff.Finding{Code: gitdiff.DangerousPath, Path: at.path, Detail: reason, Class: gitdiff.UnusualName})
 	}
 }
 

@@ -3,13 +3,16 @@ package capture
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
 	"sandboxrun/gitdiff/gitdifftest"
 	"sandboxrun/gitdiff/gitdifftest/workbench"
+	"sandboxrun/internal/testenv"
 
 	"golang.org/x/sys/unix"
 	"pgregory.net/rapid"
@@ -18,19 +21,34 @@ import (
 // layers is one real overlay mount as an engine makes it for a box.
 type layers struct{ upper, merged string }
 
-func mountOverlay(t testing.TB, dir, lower string) layers {
+func mountOverlay(t testing.TB, dir, lower string, marks Marks) layers {
 	t.Helper()
 	l := layers{filepath.Join(dir, "upper"), filepath.Join(dir, "merged")}
 	work := filepath.Join(dir, "work")
 	for _, d := range []string{l.upper, l.merged, work} {
 		gitdifftest.Must(t, os.MkdirAll(d, 0o755))
 	}
-	err := unix.Mount("overlay", l.merged, "overlay", 0, "userxattr,lowerdir="+lower+",upperdir="+l.upper+",workdir="+work)
+	options := "userxattr"
+	if marks == TrustedMarks {
+		options = "redirect_dir=on,index=off,metacopy=off"
+		tag(t, l.upper)
+	}
+	err := unix.Mount("overlay", l.merged, "overlay", 0, options+",lowerdir="+lower+",upperdir="+l.upper+",workdir="+work)
 	if errors.Is(err, unix.EPERM) || errors.Is(err, unix.EINVAL) || errors.Is(err, unix.ENODEV) {
-		t.Skipf("overlay with userxattr cannot be mounted here: %v", err)
+		t.Skipf("overlay with %s cannot be mounted here: %v", options, err)
 	}
 	gitdifftest.Must(t, err)
 	return l
+}
+
+// tag makes a directory the root of an upper layer with trusted marks.
+func tag(t testing.TB, dir string) {
+	t.Helper()
+	if err := unix.Setxattr(dir, Tag, []byte("y"), 0); errors.Is(err, unix.EPERM) {
+		t.Skip("only root can set trusted attributes")
+	} else {
+		gitdifftest.Must(t, err)
+	}
 }
 
 // edit is one step a box may take on its tree.
@@ -41,7 +59,8 @@ type edit struct {
 }
 
 // apply does an edit below dir. Whether it is possible depends on the tree alone, so a failure is the same in every layout.
-func (e edit) apply(dir string) bool {
+// Without directories, those are not renamed: an overlay with user marks refuses that.
+func (e edit) apply(dir string, directories bool) bool {
 	path, to := filepath.Join(dir, e.Path), filepath.Join(dir, e.To)
 	var err error
 	switch e.What {
@@ -52,10 +71,17 @@ func (e edit) apply(dir string) bool {
 	case "remove":
 		err = os.RemoveAll(path)
 	case "rename":
-		if info, err := os.Lstat(path); err != nil || info.IsDir() {
-			return false // an overlay refuses to rename directories of the base, and programs then copy
+		if info, err := os.Lstat(path); err != nil || info.IsDir() && !directories {
+			return false
 		}
 		err = os.Rename(path, to)
+	case "exchange":
+		a, aerr := os.Lstat(path)
+		b, berr := os.Lstat(to)
+		if aerr != nil || berr != nil || (a.IsDir() || b.IsDir()) && !directories {
+			return false
+		}
+		err = unix.Renameat2(unix.AT_FDCWD, path, unix.AT_FDCWD, to, unix.RENAME_EXCHANGE)
 	case "link":
 		err = os.Symlink(e.Text, path)
 	case "hardlink":
@@ -84,7 +110,7 @@ func edits() *rapid.Generator[[]edit] {
 	return rapid.SliceOfN(rapid.Custom(func(t *rapid.T) edit {
 		return edit{
 			What: rapid.SampledFrom([]string{
-				"write", "write", "write", "mkdir", "remove", "rename", "link", "hardlink", "chmod", "touch", "replace",
+				"write", "write", "write", "mkdir", "remove", "rename", "rename", "rename", "rename", "exchange", "link", "hardlink", "chmod", "touch", "replace",
 			}).Draw(t, "what"),
 			Path: path.Draw(t, "path"),
 			To:   path.Draw(t, "to"),
@@ -94,20 +120,40 @@ func edits() *rapid.Generator[[]edit] {
 }
 
 var propertyBase = map[string]string{
-	"a/a/a": "1\n", "a/a/b": "2\n", "a/b": "3\n", "b/a/c": "4\n", "b/b/b": "5\n", "c": "6\n", "d e/a": "7\n", "d e/b": "-> a",
+	".gitignore": "/d e\n*/a/c\n", "a/a/a": "1\n", "a/a/b": "2\n", "a/b": "3\n", "b/a/c": "4\n", "b/b/b": "5\n", "c": "6\n", "d e/a": "7\n", "d e/b": "-> a",
 }
 
-// Both layouts give the tree that git itself writes for the same files.
+// Both layouts give the tree that git itself writes for the same files, but for what the base's rules ignore at a new place. Of that
+// they say the same.
 func TestCaptureOfBothLayoutsIsTheTreeGitWrites(t *testing.T) {
 	t.Parallel()
-	b := workbench.New(t, propertyBase)
+	for _, marks := range []Marks{UserMarks, TrustedMarks} {
+		for _, ignoring := range []bool{false, true} {
+			t.Run(fmt.Sprintf("%signoring %t", marks, ignoring), func(t *testing.T) {
+				t.Parallel()
+				if ignoring {
+					testenv.NeedsAll(t, "the cases of TestCaptureFollowsMovedDirectories have ignored names, too")
+				}
+				bothLayouts(t, marks, ignoring)
+			})
+		}
+	}
+}
+
+func bothLayouts(t *testing.T, marks Marks, ignoring bool) {
+	t.Helper()
+	files := maps.Clone(propertyBase)
+	if !ignoring {
+		files[".gitignore"] = "none\n"
+	}
+	b := workbench.New(t, files)
 	lower := b.Box(t)
-	gitdifftest.Must(t, unix.Unmount(mountOverlay(t, t.TempDir(), lower).merged, unix.MNT_DETACH)) // skips where mounts are impossible
+	gitdifftest.Must(t, unix.Unmount(mountOverlay(t, t.TempDir(), lower, marks).merged, unix.MNT_DETACH)) // skips where mounts are impossible
 	scratch, n := t.TempDir(), 0
 	rapid.Check(t, func(rt *rapid.T) {
 		n++
 		dir := filepath.Join(scratch, fmt.Sprint(n))
-		l := mountOverlay(t, dir, lower)
+		l := mountOverlay(t, dir, lower, marks)
 		mounted := true
 		defer func() {
 			if mounted {
@@ -119,7 +165,7 @@ func TestCaptureOfBothLayoutsIsTheTreeGitWrites(t *testing.T) {
 		gitdifftest.Must(t, os.Mkdir(plain, 0o755))
 		b.Git(t, "--work-tree="+plain, "checkout", "-q", "-f", "HEAD", "--", ".")
 		for _, e := range edits().Draw(rt, "edits") {
-			if over, flat := e.apply(l.merged), e.apply(plain); over != flat {
+			if over, flat := e.apply(l.merged, marks == TrustedMarks), e.apply(plain, marks == TrustedMarks); over != flat {
 				rt.Fatalf("%+v: %v in the overlay, %v in the copy", e, over, flat)
 			}
 		}
@@ -129,15 +175,21 @@ func TestCaptureOfBothLayoutsIsTheTreeGitWrites(t *testing.T) {
 		env := []string{"GIT_DIR=" + filepath.Join(b.Dir, ".git"), "GIT_WORK_TREE=" + plain, "GIT_INDEX_FILE=" + filepath.Join(dir, "index")}
 		gitdifftest.Git(t, plain, env, "add", "-A", "-f")
 		want := gitdifftest.Git(t, plain, env, "write-tree")
-		if got := captured(t, b, plain).Tree; got != want {
-			rt.Errorf("copy: tree %s, git has %s: %s", got, want, treeDiff(t, b, want, got))
+		flat := captured(t, b, plain)
+		if ignoring {
+			want = flat.Tree
+		} else if flat.Tree != want {
+			rt.Errorf("copy: tree %s, git has %s: %s", flat.Tree, want, treeDiff(t, b, want, flat.Tree))
 		}
 		src := sourceOf(t, b, l.upper)
-		src.Overlay = true
+		src.Marks = marks
 		s, err := Capture(t.Context(), src)
 		gitdifftest.Must(t, err)
 		if s.Tree != want {
-			rt.Errorf("overlay: tree %s, git has %s: %s", s.Tree, want, treeDiff(t, b, want, s.Tree))
+			rt.Errorf("overlay: tree %s, wanted %s: %s", s.Tree, want, treeDiff(t, b, want, s.Tree))
+		}
+		if over, want := slices.Sorted(slices.Values(found(s))), slices.Sorted(slices.Values(found(flat))); !slices.Equal(over, want) {
+			rt.Errorf("overlay: found %q, in a plain directory %q", over, want)
 		}
 	})
 }
@@ -154,7 +206,7 @@ func TestCaptureOfAnOverlayReadsOnlyWhatTheLayerHolds(t *testing.T) {
 		gitdifftest.Must(t, os.Remove(filepath.Join(b.Dir, ".git/objects", id[:2], id[2:])))
 	}
 	src := sourceOf(t, b, upper)
-	src.Overlay = true
+	src.Marks = UserMarks
 	s, err := Capture(t.Context(), src)
 	gitdifftest.Must(t, err)
 	gitdifftest.Equal(t, "entries looked at", s.Files, 4)
@@ -163,26 +215,45 @@ func TestCaptureOfAnOverlayReadsOnlyWhatTheLayerHolds(t *testing.T) {
 
 func TestCaptureOfOverlayMarks(t *testing.T) {
 	t.Parallel()
-	b := workbench.New(t, map[string]string{"gone": "1\n", "d/old": "2\n", "e/kept": "3\n", "e/white": "4\n", "f/kept": "5\n"})
-	upper := t.TempDir()
-	if err := unix.Mknod(filepath.Join(upper, "gone"), unix.S_IFCHR, 0); errors.Is(err, unix.EPERM) {
-		t.Skip("character devices cannot be made here")
+	for _, marks := range []Marks{UserMarks, TrustedMarks} {
+		t.Run(string(marks), func(t *testing.T) {
+			t.Parallel()
+			b := workbench.New(t, map[string]string{"gone": "1\n", "d/old": "2\n", "e/kept": "3\n", "e/white": "4\n", "f/kept": "5\n"})
+			upper := t.TempDir()
+			if err := unix.Mknod(filepath.Join(upper, "gone"), unix.S_IFCHR, 0); errors.Is(err, unix.EPERM) {
+				t.Skip("character devices cannot be made here")
+			}
+			gitdifftest.WriteFiles(t, upper, map[string]string{"d/new": "n\n", "e/white": "", "f/new": "n\n", "empty": ""})
+			if marks == TrustedMarks {
+				tag(t, upper)
+				// The box's own attributes: no marks.
+				for path, mark := range map[string]string{"f": UserMarks.Opaque(), "empty": UserMarks.whiteout(), "e": UserMarks.redirect()} {
+					gitdifftest.Must(t, unix.Setxattr(filepath.Join(upper, path), mark, []byte("y"), 0))
+				}
+			}
+			for path, mark := range map[string][2]string{
+				"d": {marks.Opaque(), "y"}, "e": {marks.Opaque(), "x"}, "e/white": {marks.whiteout(), ""},
+			} {
+				gitdifftest.Must(t, unix.Setxattr(filepath.Join(upper, path), mark[0], []byte(mark[1]), 0))
+			}
+			src := sourceOf(t, b, upper)
+			src.Marks = marks
+			s, err := Capture(t.Context(), src)
+			gitdifftest.Must(t, err)
+			gitdifftest.Equal(t, "changes", treeDiff(t, b, b.Head(t).Tree, s.Tree),
+				"added d/new; deleted d/old; deleted e/white; added empty; added f/new; deleted gone; ")
+			if marks == TrustedMarks {
+				gitdifftest.Must(t, unix.Removexattr(upper, Tag))
+				if _, err := Capture(t.Context(), src); !errors.Is(err, unix.EPERM) {
+					t.Errorf("without the tag: %v", err)
+				}
+			}
+		})
 	}
-	gitdifftest.WriteFiles(t, upper, map[string]string{"d/new": "n\n", "e/white": "", "f/new": "n\n", "empty": ""})
-	for path, mark := range map[string][2]string{
-		"d": {OpaqueMark, "y"}, "e": {OpaqueMark, "x"}, "e/white": {xattrWhiteout, ""},
-	} {
-		gitdifftest.Must(t, unix.Setxattr(filepath.Join(upper, path), mark[0], []byte(mark[1]), 0))
-	}
-	src := sourceOf(t, b, upper)
-	src.Overlay = true
-	s, err := Capture(t.Context(), src)
-	gitdifftest.Must(t, err)
-	gitdifftest.Equal(t, "changes", treeDiff(t, b, b.Head(t).Tree, s.Tree),
-		"added d/new; deleted d/old; deleted e/white; added empty; added f/new; deleted gone; ")
-
-	gitdifftest.Must(t, unix.Setxattr(filepath.Join(upper, "f"), xattrRedirect, []byte("/e"), 0))
-	if _, err := Capture(t.Context(), src); !errors.Is(err, errRedirect) {
-		t.Errorf("error = %v, want %v", err, errRedirect)
+	b := workbench.New(t, map[string]string{"f": "1\n"})
+	src := sourceOf(t, b, b.Box(t))
+	src.Marks = "security."
+	if _, err := Capture(t.Context(), src); err == nil {
+		t.Error("unknown marks were taken")
 	}
 }

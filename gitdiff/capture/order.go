@@ -10,7 +10,7 @@ import (
 // Order is a [Source] without its objects, as it is given to another process.
 type Order struct {
 	Root     string     `json:"root"`
-	Overlay  bool       `json:"overlay"`
+	Marks    Marks      `json:"marks,omitempty"`
 	BaseTree string     `json:"base_tree"`       // hex id
 	Lower    string     `json:"lower"`           // hex id
 	Stats    []FileStat `json:"stats,omitempty"` // see [Stats]
@@ -24,7 +24,7 @@ const maxOrdered = 500_000
 
 // Order describes the capture for another process.
 func (s *Source) Order() *Order {
-	o := &Order{Root: s.Root, Overlay: s.Overlay, BaseTree: s.BaseTree.String(), Lower: s.Lower.String(), Budget: s.Budget}
+	o := &Order{Root: s.Root, Marks: s.Marks, BaseTree: s.BaseTree.String(), Lower: s.Lower.String(), Budget: s.Budget}
 	if s.Stat != nil && len(s.Stat.entries) <= maxOrdered {
 		o.Stats, o.Taken = s.Stat.list(), s.Stat.taken
 	}
@@ -41,7 +41,7 @@ func (o *Order) Source(objects *gitdiff.Objects) (Source, error) {
 	if err != nil {
 		return Source{}, fmt.Errorf("tree below the upper layer: %w", err)
 	}
-	return Source{Root: o.Root, Overlay: o.Overlay, Objects: objects, BaseTree: base, Lower: lower, Stat: statsOf(o.Stats, o.Taken), Budget: o.Budget}, nil
+	return Source{Root: o.Root, Marks: o.Marks, Objects: objects, BaseTree: base, Lower: lower, Stat: statsOf(o.Stats, o.Taken), Budget: o.Budget}, nil
 }
 
 // FileStat is what a [Stats] knows of one file.

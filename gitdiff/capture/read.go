@@ -25,14 +25,12 @@ func (c *capturer) names(d *directory) ([]string, error) {
 	for {
 		batch, err := d.f.Readdirnames(1024)
 		names = append(names, batch...)
+		bytes := 0
 		for _, name := range batch {
-			c.named += int64(len(name))
+			bytes += len(name)
 		}
-		if c.named > c.Budget.Names {
-			return nil, &gitdiff.BudgetError{Code: gitdiff.TooManyFiles, What: "bytes of names", Limit: c.Budget.Names}
-		}
-		if c.snap.Files += len(batch); c.snap.Files > c.Budget.Files {
-			return nil, &gitdiff.BudgetError{Code: gitdiff.TooManyFiles, What: "files", Limit: int64(c.Budget.Files)}
+		if err := c.count(len(batch), bytes); err != nil {
+			return nil, err
 		}
 		if errors.Is(err, io.EOF) {
 			slices.Sort(names)
@@ -42,6 +40,25 @@ func (c *capturer) names(d *directory) ([]string, error) {
 			return nil, fmt.Errorf("list %q: %w", d.path, err)
 		}
 	}
+}
+
+// count counts entries and the bytes of their names.
+func (c *capturer) count(entries, bytes int) error {
+	if c.named += int64(bytes); c.named > c.Budget.Names {
+		return &gitdiff.BudgetError{Code: gitdiff.TooManyFiles, What: "bytes of names", Limit: c.Budget.Names}
+	}
+	if c.snap.Files += entries; c.snap.Files > c.Budget.Files {
+		return &gitdiff.BudgetError{Code: gitdiff.TooManyFiles, What: "files", Limit: int64(c.Budget.Files)}
+	}
+	return nil
+}
+
+// countDir counts a directory.
+func (c *capturer) countDir() error {
+	if c.dirs++; c.dirs > c.Budget.Dirs {
+		return &gitdiff.BudgetError{Code: gitdiff.TooManyFiles, What: "directories", Limit: int64(c.Budget.Dirs)}
+	}
+	return nil
 }
 
 // subdirectory captures a directory. One that holds nothing git can hold is not an entry.
@@ -57,15 +74,23 @@ func (c *capturer) subdirectory(ctx context.Context, at place) (*object.TreeEntr
 	if e := at.dir.lower[at.name]; e.Mode == filemode.Dir {
 		lower = e.Hash
 	}
-	child := &directory{f: f, path: at.path, depth: at.dir.depth + 1, rules: at.dir.rules}
+	child := &directory{f: f, above: at.dir, path: at.path, depth: at.dir.depth + 1, rules: at.dir.rules}
 	entries, err := c.walk(ctx, child, base, lower)
-	if err != nil || len(entries) == 0 {
+	if err != nil {
 		return nil, err
+	}
+	return c.subtree(at, entries, base)
+}
+
+// subtree is the entry of a directory that holds those entries; known is a tree that is there already, which they may be.
+func (c *capturer) subtree(at place, entries []object.TreeEntry, known plumbing.Hash) (*object.TreeEntry, error) {
+	if len(entries) == 0 {
+		return nil, nil
 	}
 	if err := c.floor.Take(0); err != nil {
 		return nil, err
 	}
-	id, err := gitobj.WriteTree(c.storer, entries, base)
+	id, err := gitobj.WriteTree(c.storer, entries, known)
 	if err != nil {
 		return nil, fmt.Errorf("directory %q: %w", at.path, err)
 	}
@@ -130,8 +155,8 @@ func (c *capturer) file(at place) (*object.TreeEntry, error) {
 		return at.kept(), err
 	}
 	defer f.Close()
-	if c.Overlay && at.st.Size == 0 {
-		if gone, err := overlayWhiteout(f); gone || err != nil {
+	if c.Marks != NoMarks && at.st.Size == 0 {
+		if gone, err := c.Marks.overlayWhiteout(f); gone || err != nil {
 			return nil, err
 		}
 	}

@@ -42,10 +42,10 @@ type Snapshot struct {
 // Source is what a capture reads and where it writes.
 type Source struct {
 	Root     string           // the directory to walk: a whole tree, or the upper layer of an overlay
-	Overlay  bool             // root is an upper layer over the files of lower
+	Marks    Marks            // of an upper layer over the files of lower, which root is; NoMarks for a whole tree
 	Objects  *gitdiff.Objects // hold the trees and take the new objects
 	BaseTree plumbing.Hash    // what the box began with; zero for nothing
-	Lower    plumbing.Hash    // overlay only: what shows where the upper layer has nothing
+	Lower    plumbing.Hash    // upper layer only: what shows where it has nothing
 	Stat     *Stats           // metadata of the files of BaseTree in Root; nil for none
 	Budget   Budget
 }
@@ -59,15 +59,18 @@ type capturer struct {
 	floor  *floor.Floor // nil where the budget has none
 	snap   *Snapshot
 	dirs   int
-	named  int64                          // bytes of the names that were listed
-	modes  int                            // files with bits git does not keep
-	kinds  map[gitdiff.Code]gitdiff.Grade // codes found, and the gravest grade of each
+	named  int64                                         // bytes of the names that were listed
+	modes  int                                           // files with bits git does not keep
+	kinds  map[gitdiff.Code]gitdiff.Grade                // codes found, and the gravest grade of each
+	trees  map[plumbing.Hash]map[string]object.TreeEntry // see listed
+	kept   int                                           // entries of trees
 }
 
 // directory is one open directory of the walk.
 type directory struct {
-	f     *os.File
-	path  string // "" for the root
+	f     *os.File   // nil for one that the upper layer does not have
+	above *directory // nil for the root, and where f is nil
+	path  string     // "" for the root
 	depth int
 	base  map[string]object.TreeEntry // what the box began with here
 	lower map[string]object.TreeEntry // what shows through here; nothing where it is hidden, or without an overlay

@@ -30,7 +30,12 @@ func mountBox(t testing.TB, w *Workspace) *testRoot {
 	if m.Dir != "" {
 		r.mount("workspace", m.Dir, "", unix.MS_BIND, "")
 	} else {
-		options := fmt.Sprintf("lowerdir=%s,upperdir=%s,workdir=%s,userxattr", strings.Join(m.Lower, ":"), m.Upper, m.Work)
+		options := fmt.Sprintf("lowerdir=%s,upperdir=%s,workdir=%s", strings.Join(m.Lower, ":"), m.Upper, m.Work)
+		if m.RenameDirs {
+			options += ",redirect_dir=on,index=off,metacopy=off"
+		} else {
+			options += ",userxattr"
+		}
 		r.mount("workspace", "overlay", "overlay", unix.MS_NOSUID|unix.MS_NODEV, options)
 	}
 	for _, b := range m.Binds {

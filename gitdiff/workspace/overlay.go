@@ -26,6 +26,9 @@ func makeOverlay(ctx context.Context, w *Workspace, tree plumbing.Hash, own owne
 	if err := privateDir(w.root, own); err != nil {
 		return err
 	}
+	if err := w.tag(); err != nil {
+		return err
+	}
 	if err := takeWorkDir(w.objects.Store(), w.workDir(), own); err != nil {
 		return err
 	}
@@ -37,11 +40,46 @@ func makeOverlay(ctx context.Context, w *Workspace, tree plumbing.Hash, own owne
 	if err := c.run(ctx, w.root, d.Files, true); err != nil {
 		return err
 	}
-	return hide(w.root, d, own)
+	return hide(w.root, d, own, w.marks)
+}
+
+// tag chooses the marks of an upper layer: those with which the box can rename directories of the base, where this process can read
+// them. All layers of one mount have the same.
+func (w *Workspace) tag() error {
+	if w.spec.Over != nil {
+		if w.marks = w.spec.Over.marks; w.marks == capture.UserMarks {
+			return nil
+		}
+		return setTag(w.root)
+	}
+	w.marks = capture.TrustedMarks
+	err := setTag(w.root)
+	if unreadable(err) {
+		w.marks, err = capture.UserMarks, nil
+	}
+	return err
+}
+
+func setTag(dir string) error {
+	if err := unix.Setxattr(dir, capture.Tag, []byte("y"), 0); err != nil {
+		return fmt.Errorf("tag %s: %w", dir, &os.SyscallError{Syscall: "setxattr", Err: err})
+	}
+	return nil
+}
+
+// unreadable reports whether an attribute that only root can set and read could not be set.
+func unreadable(err error) bool {
+	return errors.Is(err, unix.EPERM) || errors.Is(err, unix.ENOTSUP)
+}
+
+// CanRename reports whether a box whose tree is an overlay in dir, a directory of the runner, can rename directories of the base: only
+// then does an overlay behave like a disk. It needs a runner of root's, because nobody else can read what the kernel notes of it.
+func CanRename(dir string) bool {
+	return setTag(dir) == nil && unix.Removexattr(dir, capture.Tag) == nil
 }
 
 // hide puts whiteouts and opaque marks into an upper layer.
-func hide(root string, d *gitobj.Delta, own owner) (err error) {
+func hide(root string, d *gitobj.Delta, own owner, marks capture.Marks) (err error) {
 	top, err := openDir(unix.AT_FDCWD, root, own, time.Time{})
 	if err != nil {
 		return err
@@ -63,7 +101,7 @@ func hide(root string, d *gitobj.Delta, own owner) (err error) {
 		if err != nil {
 			return err
 		}
-		if err := unix.Fsetxattr(dir.fd, capture.OpaqueMark, []byte("y"), 0); err != nil {
+		if err := unix.Fsetxattr(dir.fd, marks.Opaque(), []byte("y"), 0); err != nil {
 			return fmt.Errorf("mark %q: %w", name, &os.SyscallError{Syscall: "fsetxattr", Err: err})
 		}
 	}

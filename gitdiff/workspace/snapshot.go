@@ -21,7 +21,7 @@ func (w *Workspace) Source(b capture.Budget) (capture.Source, error) {
 	}
 	return capture.Source{
 		Root:     w.root,
-		Overlay:  w.layout == LayoutOverlay,
+		Marks:    w.marks,
 		Objects:  w.objects,
 		BaseTree: began,
 		Lower:    w.baseTree,

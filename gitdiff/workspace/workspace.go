@@ -56,9 +56,12 @@ type Bind struct{ Source, Target string }
 // Mount is what an engine needs to put a workspace into a box.
 type Mount struct {
 	Lower       []string // overlay: the lower directories, topmost first
-	Upper, Work string   // overlay: the upper and work directories; the only other option is userxattr
-	Dir         string   // copy: the directory to bind read-write
-	Binds       []Bind   // both: further read-only binds
+	Upper, Work string   // overlay: the upper and work directories
+	// RenameDirs says that the overlay is to be mounted with redirect_dir=on instead of userxattr, so that directories of Lower can be
+	// renamed. Only root can read the marks of such a layer.
+	RenameDirs bool
+	Dir        string // copy: the directory to bind read-write
+	Binds      []Bind // both: further read-only binds
 }
 
 // Workspace is one throwaway tree: made over a base, given to a box, captured, removed.
@@ -67,6 +70,7 @@ type Workspace struct {
 	spec     Spec
 	layout   Layout
 	baseTree plumbing.Hash  // of what lies below: the base, or the workspace that this one lies over
+	marks    capture.Marks  // of the upper layer
 	root     string         // the directory the box writes to: the upper directory, or the copy
 	stat     *capture.Stats // copy layout only: what every file of the base looked like when it was made
 	base     *base
@@ -205,6 +209,7 @@ func (w *Workspace) Mount() Mount {
 		return m
 	}
 	m.Lower, m.Upper, m.Work = w.lower(), w.root, w.workDir()
+	m.RenameDirs = w.marks == capture.TrustedMarks
 	return m
 }
 

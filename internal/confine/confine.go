@@ -24,6 +24,8 @@ type Limits struct {
 type Paths struct {
 	Read  []string // files can be read, and nothing else
 	Write []string // files can be made, written, renamed and removed as well
+	// Marks says that attributes which only root can read (trusted.*) can be read as well.
+	Marks bool
 }
 
 // Lacking lists the walls that a kernel does not have; empty where it has all.
@@ -54,7 +56,11 @@ func Self(l Limits, p Paths) (Lacking, error) {
 	} else if err := onlyPaths(p); err != nil {
 		return nil, fmt.Errorf("restrict paths: %w", err)
 	}
-	if err := dropCapabilities(); err != nil {
+	keep := uint32(kept)
+	if p.Marks {
+		keep |= keptForMarks
+	}
+	if err := dropCapabilities(keep); err != nil {
 		return nil, fmt.Errorf("drop capabilities: %w", err)
 	}
 	if err := filterCalls(); err != nil {

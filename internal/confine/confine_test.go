@@ -19,6 +19,9 @@ import (
 // dirEnv makes the test program a confined process that tries what it can do; its value is a directory with what it may use.
 const dirEnv = "CONFINE_TEST_DIR"
 
+// marksEnv makes it one that reads the marks of overlays.
+const marksEnv = "CONFINE_TEST_MARKS"
+
 func TestMain(m *testing.M) {
 	if dir := os.Getenv(dirEnv); dir != "" {
 		os.Exit(inmate(dir))
@@ -60,6 +63,8 @@ var attempts = map[string]struct {
 		return errnoOf(e)
 	}},
 	"trace":                   {try: func(string) error { return unix.PtraceAttach(os.Getppid()) }},
+	"poison memory":           {try: poison},
+	"set a trusted attribute": {try: func(dir string) error { return unix.Setxattr(dir+"/write/kept", "trusted.x", []byte("x"), 0) }},
 	"mount":                   {try: func(dir string) error { return unix.Mount("none", dir+"/write", "tmpfs", 0, "") }},
 	"make a namespace":        {try: func(string) error { return unix.Unshare(unix.CLONE_NEWUSER) }},
 	"signal its parent":       {try: func(string) error { return unix.Kill(os.Getppid(), 0) }},
@@ -69,6 +74,29 @@ var attempts = map[string]struct {
 	"make a device":           {try: func(dir string) error { return unix.Mknod(dir+"/write/null", unix.S_IFCHR|0o666, 0x103) }},
 	"raise a limit":           {try: func(string) error { return unix.Setrlimit(unix.RLIMIT_NOFILE, &unix.Rlimit{Cur: 1000, Max: 1000}) }},
 	"watch memory of others":  {try: func(string) error { _, err := os.ReadFile(fmt.Sprintf("/proc/%d/environ", os.Getppid())); return err }, land: true},
+}
+
+// poison asks the kernel to take a page of memory out of use.
+func poison(string) error {
+	page, err := unix.Mmap(-1, 0, os.Getpagesize(), unix.PROT_READ|unix.PROT_WRITE, unix.MAP_PRIVATE|unix.MAP_ANONYMOUS)
+	if err != nil {
+		return err
+	}
+	return unix.Madvise(page, 101) // MADV_SOFT_OFFLINE
+}
+
+// readMark reads an attribute that only root can read.
+func readMark(dir string) string {
+	f, err := os.Open(dir + "/read/marked")
+	if err != nil {
+		return err.Error()
+	}
+	value := make([]byte, 10)
+	n, err := unix.Fgetxattr(int(f.Fd()), "trusted.mark", value)
+	if err != nil {
+		return err.Error()
+	}
+	return string(value[:n])
 }
 
 func rawCall(nr, a uintptr) unix.Errno { _, _, e := unix.RawSyscall(nr, a, 0, 0); return e }
@@ -116,6 +144,7 @@ func threads(string) error {
 type outcome struct {
 	Lacking Lacking           `json:"lacking"`
 	Failed  map[string]string `json:"failed"` // by attempt, "" for one that succeeded
+	Mark    string            `json:"mark"`   // of a file, or why it cannot be read
 	Status  string            `json:"status"` // /proc/self/status, as it was opened before
 }
 
@@ -126,7 +155,7 @@ func inmate(dir string) int {
 	}
 	// The race detector maps terabytes: memory is limited in the tests of package reader.
 	lacking, err := Self(Limits{MemoryBytes: 1 << 60, CPU: 20 * time.Second, FileBytes: 1 << 20, Files: 100},
-		Paths{Read: []string{dir + "/read"}, Write: []string{dir + "/write"}})
+		Paths{Read: []string{dir + "/read"}, Write: []string{dir + "/write"}, Marks: os.Getenv(marksEnv) != ""})
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
@@ -139,6 +168,7 @@ func inmate(dir string) int {
 		}
 		out.Failed[name] = text
 	}
+	out.Mark = readMark(dir)
 	text := make([]byte, 64<<10)
 	n, _ := status.Read(text)
 	out.Status = string(text[:n])
@@ -150,22 +180,33 @@ func inmate(dir string) int {
 
 func TestAConfinedProcessCanDoItsWorkAndNothingElse(t *testing.T) {
 	t.Parallel()
+	for name, marks := range map[string]string{"without marks": "", "with marks": "yes"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			confined(t, marks)
+		})
+	}
+}
+
+func confined(t *testing.T, marks string) {
+	t.Helper()
 	dir := t.TempDir()
 	for _, d := range []string{"read", "write/a", "write/b"} {
 		if err := os.MkdirAll(filepath.Join(dir, d), 0o755); err != nil {
 			t.Fatal(err)
 		}
 	}
-	for _, f := range []string{"read/file", "other", "write/old", "write/a/file", "write/a/kept"} {
+	for _, f := range []string{"read/file", "other", "write/old", "write/kept", "write/a/file", "write/a/kept", "read/marked"} {
 		if err := os.WriteFile(filepath.Join(dir, f), []byte("text"), 0o644); err != nil {
 			t.Fatal(err)
 		}
 	}
+	root := unix.Setxattr(filepath.Join(dir, "read/marked"), "trusted.mark", []byte("marked"), 0) == nil
 	if err := os.Symlink("../other", filepath.Join(dir, "read/link")); err != nil {
 		t.Fatal(err)
 	}
 	cmd := exec.Command(os.Args[0])
-	cmd.Env = []string{dirEnv + "=" + dir}
+	cmd.Env = []string{dirEnv + "=" + dir, marksEnv + "=" + marks}
 	cmd.Stderr = os.Stderr
 	text, err := cmd.Output()
 	if err != nil {
@@ -195,8 +236,15 @@ func TestAConfinedProcessCanDoItsWorkAndNothingElse(t *testing.T) {
 			t.Errorf("status lacks %q:\n%s", want, got.Status)
 		}
 	}
-	if os.Getuid() == 0 && !strings.Contains(got.Status, "CapEff:\t000000000000000e\n") {
+	capabilities := "CapEff:\t000000000000000e\n"
+	if marks != "" {
+		capabilities = "CapEff:\t000000000020000e\n"
+	}
+	if os.Getuid() == 0 && !strings.Contains(got.Status, capabilities) {
 		t.Errorf("capabilities:\n%s", got.Status)
+	}
+	if root && (got.Mark == "marked") != (marks != "") {
+		t.Errorf("the mark of a file: %s", got.Mark)
 	}
 	if _, err := os.Stat(filepath.Join(dir, "escaped")); landlock && !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("a file was made elsewhere: %v", err)

@@ -21,7 +21,7 @@ var permitted = []string{
 	"mkdir", "mkdirat", "rename", "renameat", "renameat2", "unlink", "unlinkat", "rmdir", "link", "linkat", "chmod", "fchmod", "fchmodat", "umask",
 	"dup", "dup3", "pipe2", "eventfd2", "epoll_create1", "epoll_ctl", "epoll_wait", "epoll_pwait", "epoll_pwait2", "poll", "ppoll",
 	// memory, threads, signals and time, for the Go runtime
-	"mmap", "munmap", "mprotect", "madvise", "mremap", "mincore", "brk", "futex", "sched_yield", "sched_getaffinity", "set_robust_list", "rseq",
+	"mmap", "munmap", "mprotect", "mremap", "mincore", "brk", "futex", "sched_yield", "sched_getaffinity", "set_robust_list", "rseq",
 	"membarrier", "gettid", "getpid", "getppid", "exit", "exit_group", "restart_syscall", "sigaltstack", "rt_sigaction", "rt_sigprocmask", "rt_sigreturn",
 	"nanosleep", "clock_nanosleep", "clock_gettime", "clock_getres", "gettimeofday", "time", "getrandom", "getuid", "geteuid", "getgid", "getegid",
 	"uname", "getrlimit", "getrusage",
@@ -52,6 +52,8 @@ func filterCalls() error {
 				Names:  names,
 				NamesWithCondtions: []seccomp.NameWithConditions{
 					{Name: "clone", Conditions: seccomp.ArgumentConditions{{Argument: 0, Operation: seccomp.BitsSet, Value: unix.CLONE_THREAD}}}, // no processes
+					// Advice from 100 on takes pages out of the machine's use (MADV_HWPOISON).
+					{Name: "madvise", Conditions: seccomp.ArgumentConditions{{Argument: 2, Operation: seccomp.LessThan, Value: 100}}},
 					{Name: "tgkill", Conditions: seccomp.ArgumentConditions{{Argument: 0, Operation: seccomp.Equal, Value: uint64(os.Getpid())}}},
 				},
 			}},

@@ -106,7 +106,7 @@ func (bs *Boxes) spec(role string, m workspace.Mount) sandbox.Spec {
 	}
 	return sandbox.Spec{
 		Owner: bs.Owner, Role: role, Image: bs.Plan.Image, Runtime: bs.Plan.Runtime, User: User(),
-		Tree:  sandbox.Tree{Dir: m.Dir, Lower: m.Lower, Upper: m.Upper, Work: m.Work, ReadOnly: bs.ReadOnly && role == RoleAgent},
+		Tree:  sandbox.Tree{Dir: m.Dir, Lower: m.Lower, Upper: m.Upper, Work: m.Work, RenameDirs: m.RenameDirs, ReadOnly: bs.ReadOnly && role == RoleAgent},
 		Binds: binds,
 		Guest: []string{GuestPath, "guest"}, GuestIsInit: true,
 		Env:    boxEnv(bs.Plan.Env, bundle != ""),

@@ -95,13 +95,14 @@ func (t *Trees) CheckFreeSpace() error {
 }
 
 // PreferredLayout is the overlay where the engine is likely to mount it: on
-// this very machine, under Linux, and at a path that mount options can hold.
+// this very machine, under Linux, and at a path that mount options can hold;
+// and where directories can be renamed in it, which agents do all the time.
 // Whether it really can shows when it tries.
 func PreferredLayout(asked workspace.Layout, i sandbox.Info, state string) workspace.Layout {
 	if asked != "" {
 		return asked
 	}
-	if runtime.GOOS == "linux" && i.OS == "linux" && !strings.ContainsAny(state, `,:"\`+"\n") {
+	if runtime.GOOS == "linux" && i.OS == "linux" && !strings.ContainsAny(state, `,:"\`+"\n") && workspace.CanRename(state) {
 		return workspace.LayoutOverlay
 	}
 	return workspace.LayoutCopy

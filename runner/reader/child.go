@@ -88,6 +88,7 @@ func (c *child) confine() (err error) {
 	paths := confine.Paths{Read: o.Place.Borrowed, Write: []string{o.Place.Written()}}
 	if o.Capture != nil {
 		paths.Read = append(paths.Read, o.Capture.Root)
+		paths.Marks = o.Capture.Marks == capture.TrustedMarks
 	}
 	_, err = confine.Self(confine.Limits(o.Limits), paths) // doctor says what this kernel lacks
 	return err

@@ -16,15 +16,21 @@ import (
 const maxMountData = 4095
 
 // overlayOptions are the options of the engine's local volume driver for t. userxattr lets an unprivileged reader see
-// the opaque marks and makes renamed directories copy up; it needs Linux 5.11. (Linux documentation,
-// filesystems/overlayfs.)
+// the opaque marks, and makes it impossible to rename directories of the lower layers; it needs Linux 5.11. Without it, what
+// changes how a layer is to be read is said in so many words, whatever the machine's defaults are: redirects, but no files
+// whose content is in another layer (metacopy), and no index of hard links. (Linux documentation, filesystems/overlayfs.)
 func overlayOptions(t sandbox.Tree) (map[string]string, error) {
 	for _, dir := range append([]string{t.Upper, t.Work}, t.Lower...) {
 		if i := strings.IndexAny(dir, ",:\\\"\n"); i >= 0 {
 			return nil, fmt.Errorf("%w: %q has a %q, which separates mount options", sandbox.ErrOverlayUnsupported, dir, dir[i])
 		}
 	}
-	o := "lowerdir=" + strings.Join(t.Lower, ":") + ",upperdir=" + t.Upper + ",workdir=" + t.Work + ",userxattr"
+	o := "lowerdir=" + strings.Join(t.Lower, ":") + ",upperdir=" + t.Upper + ",workdir=" + t.Work
+	if t.RenameDirs {
+		o += ",redirect_dir=on,index=off,metacopy=off"
+	} else {
+		o += ",userxattr"
+	}
 	if len(o) > maxMountData {
 		return nil, fmt.Errorf("%w: mount options of %d bytes", sandbox.ErrOverlayUnsupported, len(o))
 	}

@@ -53,6 +53,23 @@ func (s suite) treeTests() map[string]func(t *testing.T) {
 				t.Errorf("lower layer: %q, %v", got, err)
 			}
 		},
+		"a directory of a lower layer can be renamed where the tree says so": func(t *testing.T) {
+			if !s.options.Overlay {
+				t.Skip("this engine mounts no overlays")
+			}
+			for rename, want := range map[bool]string{false: "lib/f 1\n", true: "moved/f 0\n"} {
+				tree := overlay(t)
+				tree.RenameDirs = rename
+				if err := os.Mkdir(filepath.Join(tree.Lower[0], "lib"), 0o777); err != nil {
+					t.Fatal(err)
+				}
+				give(t, filepath.Join(tree.Lower[0], "lib"))
+				plant(t, filepath.Join(tree.Lower[0], "lib"), "f", "text")
+				box := s.open(t, func(s *sandbox.Spec) { s.Tree = tree })
+				box.want(`perl -e 'exit !rename "lib", "moved"' && code=0 || code=1; echo */f $code; cat */f > /dev/null`, want)
+				box.close()
+			}
+		},
 		"a read-only tree cannot be changed": func(t *testing.T) {
 			trees := map[string]sandbox.Tree{"directory": Spec(t, s.options).Tree}
 			if s.options.Overlay {

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"sandboxrun/cmd/sandboxrun/guest"
+	"sandboxrun/gitdiff/workspace"
 	"sandboxrun/runner/box"
 	"sandboxrun/sandbox"
 )
@@ -38,6 +39,13 @@ func checkWorkspace(ctx context.Context, x *Examination) Finding {
 	if err != nil {
 		return Fail("", "%v", err)
 	}
+	if !workspace.CanRename(x.State.Dir()) {
+		if err := os.RemoveAll(dir); err != nil {
+			return Fail("", "%v", err)
+		}
+		return Caution("tasks on large repositories start slower; results are the same. A runner of root's uses overlays",
+			"copy: every task gets a full copy of its tree, because only root can read what an overlay notes of a renamed directory")
+	}
 	took, err := trial(ctx, x, image, binary, dir)
 	if rerr := os.RemoveAll(dir); err == nil {
 		err = rerr
@@ -49,11 +57,11 @@ func checkWorkspace(ctx context.Context, x *Examination) Finding {
 	case err != nil:
 		return Fail("see \"sandboxrun doctor --json\" and the engine's log", "a small box did not work: %v", err)
 	}
-	return Pass("overlay: a box was opened, used and removed in %.1f s", took.Seconds())
+	return Pass("overlay: a box was opened, renamed a directory of its base, and was removed in %.1f s", took.Seconds())
 }
 
-// trial opens a box on an overlay in dir, writes a file through it and looks
-// for the file in the upper layer.
+// trial opens a box on an overlay in dir, has it rename a directory of the lower layer and write a file there, and looks for the file in
+// the upper layer.
 func trial(ctx context.Context, x *Examination, image, binary, dir string) (took time.Duration, err error) {
 	began := time.Now()
 	owner, err := box.TreeUser(x.info)
@@ -61,7 +69,7 @@ func trial(ctx context.Context, x *Examination, image, binary, dir string) (took
 		return 0, err
 	}
 	layer := func(name string) string { return filepath.Join(dir, name) }
-	for _, name := range []string{"lower", "upper", "work"} {
+	for _, name := range []string{"lower", "upper", "work", "lower/old"} {
 		if err := errors.Join(os.Mkdir(layer(name), 0o700), os.Chown(layer(name), owner.UID, owner.GID)); err != nil {
 			return 0, err
 		}
@@ -69,7 +77,7 @@ func trial(ctx context.Context, x *Examination, image, binary, dir string) (took
 	box, err := x.Engine.Open(ctx, sandbox.Spec{
 		Owner: x.State.Owner(fmt.Sprintf("doctor%d", os.Getpid())), Role: "trial", Image: image,
 		Runtime: x.Config.Box.Runtime, User: box.User(),
-		Tree:  sandbox.Tree{Lower: []string{layer("lower")}, Upper: layer("upper"), Work: layer("work")},
+		Tree:  sandbox.Tree{Lower: []string{layer("lower")}, Upper: layer("upper"), Work: layer("work"), RenameDirs: true},
 		Binds: []sandbox.Bind{{Source: binary, Target: trialGuest}},
 		Guest: []string{trialGuest, guest.Command},
 	})
@@ -83,15 +91,15 @@ func trial(ctx context.Context, x *Examination, image, binary, dir string) (took
 	}()
 	var stderr bytes.Buffer
 	exit, err := box.Exec(ctx, sandbox.Command{
-		Argv: []string{"/bin/sh", "-c", "echo written > file && cat file"}, Stderr: &stderr,
+		Argv: []string{"/bin/sh", "-c", "mv -T old new && echo written > new/file && cat new/file"}, Stderr: &stderr,
 	})
 	if err != nil {
 		return 0, err
 	}
 	if exit.Code != 0 {
-		return 0, fmt.Errorf("writing a file in the box exited with %d: %.200s", exit.Code, stderr.String())
+		return 0, fmt.Errorf("renaming a directory and writing a file in the box exited with %d: %.200s", exit.Code, stderr.String())
 	}
-	if _, err := os.Stat(filepath.Join(layer("upper"), "file")); err != nil {
+	if _, err := os.Stat(filepath.Join(layer("upper"), "new", "file")); err != nil {
 		return 0, fmt.Errorf("a file written in the box did not arrive in its layer: %w", err)
 	}
 	return time.Since(began), nil
