@@ -19,6 +19,8 @@ import (
 type ApplyOptions struct {
 	// Override are the codes of refusals that the caller takes responsibility for, or [OverrideAll] for all.
 	Override []string
+	// DryRun writes nothing: the report says what would be written.
+	DryRun bool
 	// Show is called with the result of the run before anything else; nil for nobody.
 	Show func(*document.Result)
 	// Before is called with what is wrong with the change before anything is written; nil for nobody.
@@ -91,7 +93,11 @@ func (r *Runner) Apply(ctx context.Context, run string, o ApplyOptions) (rep App
 	if o.Before != nil && (len(refused) > 0 || res.Status != document.StatusSuccess) {
 		o.Before(refused, res.Issues)
 	}
-	done, err := apply.Apply(ctx, repo, objects, diff)
+	write := apply.Apply
+	if o.DryRun {
+		write = apply.Try
+	}
+	done, err := write(ctx, repo, objects, diff)
 	rep.Files, rep.LeftOut = append(rep.Files, done.Written...), append(rep.LeftOut, done.Escapes...)
 	return rep, unapplied(res, moved, err)
 }

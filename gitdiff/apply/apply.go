@@ -38,6 +38,15 @@ type Report struct {
 // be as it is on the From side, byte for byte, or already as on the To side; otherwise nothing is written and the error
 // is a [*ConflictError] or an [*UnsafeError]. The report is right also with an error.
 func Apply(ctx context.Context, r *gitdiff.Repo, o *gitdiff.Objects, d *change.Diff) (rep Report, err error) {
+	return apply(ctx, r, o, d, func(a *applier, c *change.Change) error { return a.write(c) })
+}
+
+// Try is [Apply] without writing anything: the report says what it would do.
+func Try(ctx context.Context, r *gitdiff.Repo, o *gitdiff.Objects, d *change.Diff) (Report, error) {
+	return apply(ctx, r, o, d, func(*applier, *change.Change) error { return nil })
+}
+
+func apply(ctx context.Context, r *gitdiff.Repo, o *gitdiff.Objects, d *change.Diff, do func(*applier, *change.Change) error) (rep Report, err error) {
 	if r.Bare() {
 		return rep, ErrBare
 	}
@@ -56,7 +65,7 @@ func Apply(ctx context.Context, r *gitdiff.Repo, o *gitdiff.Objects, d *change.D
 		if err := context.Cause(ctx); err != nil {
 			return rep, fmt.Errorf("apply: %w", err)
 		}
-		if err := a.write(&todo[i]); err != nil {
+		if err := do(a, &todo[i]); err != nil {
 			return rep, fmt.Errorf("apply %q: %w", todo[i].Name, err)
 		}
 		rep.Written = append(rep.Written, todo[i].Name)

@@ -69,7 +69,14 @@ func TestApplyBringsEveryKindOfChangeIntoTheWorkTree(t *testing.T) {
 	t.Parallel()
 	r, from, to := twoTrees(t)
 	repo, objects, d := opened(t, r, from, to)
+	before := gitdifftest.Fingerprint(t, r.Dir)
+	tried, err := Try(t.Context(), repo, objects, d)
+	if err != nil {
+		t.Fatal(err)
+	}
+	gitdifftest.Equal(t, "the repository after a trial", gitdifftest.Fingerprint(t, r.Dir), before)
 	rep, err := Apply(t.Context(), repo, objects, d)
+	gitdifftest.Equal(t, "what was written", rep, tried)
 	if err != nil || len(rep.Written) != len(d.Changes) || rep.Escapes != nil {
 		t.Fatalf("Apply = %+v, %v", rep, err)
 	}

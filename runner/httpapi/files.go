@@ -44,24 +44,6 @@ func (s *Server) fileRoutes() {
 		}
 		return serveFile(w, r, dir.LogsDir(), name, "text/plain; charset=utf-8")
 	})
-	s.plain(huma.Operation{Method: http.MethodGet, Path: "/api/runs/{id}/diff", OperationID: "getDiff", Summary: "The change of a run as a patch for git apply",
-		Description: "Empty for a run that changed nothing. Ranges are answered.", Parameters: []*huma.Param{idParam()},
-		Responses: bytesOf("text/x-diff")}, func(w http.ResponseWriter, r *http.Request) error {
-		dir, err := s.run(r.Context(), r.PathValue("id"))
-		if err != nil {
-			return err
-		}
-		if _, err := os.Lstat(dir.ResultPath()); errors.Is(err, fs.ErrNotExist) {
-			return problem.New(problem.CodeNotEnded, "the run has no result yet")
-		}
-		err = serveFile(w, r, dir.Dir(), filepath.Base(dir.PatchPath()), "text/x-diff; charset=utf-8")
-		if p := problem.New(problem.CodeNotFound, ""); errors.As(err, &p) && p.Body.Code == problem.CodeNotFound {
-			w.Header().Set("Content-Type", "text/x-diff; charset=utf-8")
-			w.WriteHeader(http.StatusOK)
-			return nil // nothing was changed
-		}
-		return err
-	})
 }
 
 func (s *Server) logs(ctx context.Context, id string) ([]LogFile, error) {

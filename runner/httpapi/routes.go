@@ -25,6 +25,7 @@ func New(o Options) *Server {
 	s.executeRoutes()
 	s.controlRoutes()
 	s.fileRoutes()
+	s.reviewRoutes()
 	s.streamRoutes()
 	s.changeRoutes()
 	s.sessionRoutes()

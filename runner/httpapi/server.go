@@ -16,6 +16,7 @@ import (
 	"sandboxrun/runner/config"
 	"sandboxrun/runner/feed"
 	"sandboxrun/runner/index"
+	"sandboxrun/runner/review"
 	"sandboxrun/runner/service"
 	"sandboxrun/runner/state"
 	"sandboxrun/runner/tail"
@@ -52,6 +53,7 @@ type Server struct {
 	doctor  doctor
 	tails   *tail.Set
 	feed    *feed.Feed
+	patches review.Indexes
 
 	openStreams atomic.Int64
 	waits       atomic.Int64  // callers that wait for results

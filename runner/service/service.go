@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io/fs"
 	"path/filepath"
+	"sync"
 	"time"
 
 	"github.com/gofrs/flock"
@@ -36,6 +37,8 @@ type Options struct {
 type Service struct {
 	o    Options
 	wake chan struct{} // has room for one: Schedule shall look at the queue
+
+	applying sync.Mutex
 }
 
 // New makes a Service.
@@ -59,6 +62,9 @@ const (
 	CodeForgotten  = "forgotten"
 	CodeBegun      = "begun"
 	CodeConflict   = "conflict"
+
+	CodeNotEnded      = "not_ended"
+	CodeApplyConflict = "apply_conflict"
 
 	CodeSessionBusy = "session_busy"
 )

@@ -48,6 +48,7 @@ func TestExecuteThroughTheServer(t *testing.T) {
 	if err := closed.Validate("result", body); err != nil {
 		t.Error(err)
 	}
+	s.reviewAndApply(repo, res.RunID)
 	// The same task has its result already.
 	if status, again := s.post("/execute", string(marshal(t, taskNamed(repo, "one", "echo new > new.txt; sleep 2")))); status != http.StatusOK || !strings.Contains(string(again), res.RunID) {
 		t.Errorf("again: %d %.300s", status, again)
