@@ -1,8 +1,8 @@
-// The whole way of a person through the page. Arguments: the server's address, a repository.
+// The whole way of a person through the page. Arguments: the server's address, a repository, a task whose agent asks three times.
 import assert from 'node:assert/strict';
 import { check, open, tab } from './browser.mjs';
 
-const [, , url, repository] = process.argv;
+const [, , url, repository, agentTask] = process.argv;
 const token = process.env.PAGE_TOKEN;
 const barriers = [];
 
@@ -23,17 +23,73 @@ try {
   assert.equal(await page.getByTestId('connection').innerText(), 'connected');
   barriers.push(...await check(page, 'no runs'));
 
-  // A task of somebody else appears by itself.
-  const answer = await fetch(url + '/execute', {
-    method: 'POST', headers: { Authorization: 'Bearer ' + token, 'Content-Type': 'application/json', Prefer: 'respond-async' },
-    body: JSON.stringify({
-      task_id: 'from-outside', objective: 'Change a file', execution_mode: 'command', context: { repo_root: repository },
-      suggested_commands: ['echo new > new.txt'],
-    }),
+  // A task of somebody else appears by itself, and is opened by keyboard.
+  const submit = async (task) => {
+    const answer = await fetch(url + '/execute', {
+      method: 'POST', headers: { Authorization: 'Bearer ' + token, 'Content-Type': 'application/json', Prefer: 'respond-async' }, body: JSON.stringify(task),
+    });
+    assert.equal(answer.status, 202, await answer.text());
+  };
+  await submit({
+    task_id: 'from-outside', objective: 'Change a file', execution_mode: 'command', context: { repo_root: repository },
+    suggested_commands: ['printf "a \\342\\200\\256 b\\n" > new.txt; printf "\\033[31mred\\033[0m \\033]0;title\\007 done\\n"'], acceptance_criteria: [{ command: 'test -f new.txt' }, 'It reads well.'],
   });
-  assert.equal(answer.status, 202);
-  await page.getByTestId('run-row').filter({ hasText: 'Change a file' }).getByText('success').waitFor();
+  await page.getByTestId('run-row').filter({ hasText: 'Change a file' }).getByText('partial').waitFor();
   barriers.push(...await check(page, 'runs'));
+  await page.locator('body').press('ArrowDown');
+  await page.keyboard.press('Enter');
+  const verdict = page.getByTestId('verdict');
+  await verdict.getByText('not checked').waitFor();
+  assert.match(await verdict.innerText(), /exit 0 in a fresh box/);
+  barriers.push(...await check(page, 'verdict'));
+
+  // What the box wrote is text: the characters that hide are shown, the sequences of terminals are not obeyed.
+  await page.getByRole('link', { name: 'Changes' }).click();
+  await page.getByTestId('diff-line').filter({ hasText: 'U+202E' }).waitFor();
+  await page.getByText('has characters that hide').first().waitFor();
+  barriers.push(...await check(page, 'changes'));
+  await page.getByRole('link', { name: 'Activity' }).click();
+  const output = page.getByTestId('event-row').filter({ hasText: 'red' }).locator('.output');
+  await output.waitFor();
+  assert.equal((await output.innerText()).trim(), 'red  done');
+  assert.equal(await output.locator('.ansi-red').innerText(), 'red');
+  await page.fill('[data-testid=find]', 'no such words');
+  await page.keyboard.press('Enter');
+  await page.getByText('not found').waitFor();
+  barriers.push(...await check(page, 'activity'));
+
+  // An agent asks; it is answered here: only after its whole input was shown, and with a reason when denied.
+  await submit(JSON.parse(agentTask));
+  await page.keyboard.press('Escape');
+  await page.waitForFunction(() => document.title.startsWith('(1)'));
+  await page.getByRole('link', { name: 'Approvals' }).click();
+  let card = page.getByTestId('approval-card');
+  await card.waitFor();
+  assert.match(await page.getByTestId('approval-input').innerText(), /sum\.sh/);
+  assert.equal(await card.getByTestId('approve').isDisabled(), true, 'a card takes no answer as soon as it appears');
+  await page.keyboard.press('Enter');
+  await page.keyboard.press('Control+Enter');
+  await card.getByText('computed again from what is shown').waitFor();
+  barriers.push(...await check(page, 'approvals'));
+  const answered = async (name) => {
+    const before = await card.getAttribute('aria-labelledby');
+    await card.getByTestId(name).click();
+    await page.waitForFunction((b) => document.querySelector('[data-testid=approval-card]')?.getAttribute('aria-labelledby') !== b, before);
+  };
+  await answered('approve');
+  await card.waitFor();
+  await card.getByPlaceholder('Reason').fill('not that file');
+  await answered('deny');
+  await card.waitFor();
+  await answered('approve');
+
+  // What the agent says stands beside what was measured.
+  await page.getByRole('link', { name: 'Runs', exact: true }).click();
+  await page.getByTestId('run-row').first().getByText(/success|partial|failed/).first().waitFor();
+  await page.getByTestId('run-row').first().click();
+  await page.getByTestId('claim').getByText('The agent says').waitFor();
+  assert.match(await page.getByTestId('verdict').innerText(), /approval_denied/);
+  barriers.push(...await check(page, 'claim'));
 
   assert.deepEqual(faults, []);
   assert.deepEqual(barriers, []);

@@ -40,10 +40,14 @@ func (s *served) browse(limit time.Duration, script string, words ...string) {
 	}
 }
 
-// The way of a task through the page: sign in, and see it among the runs.
+// The way of tasks through the page: sign in, see runs arrive, read verdict, change and events, answer what an agent asks.
 func TestAPersonUsesThePage(t *testing.T) {
 	t.Parallel()
 	rig, repo := newRig(t), newRepo(t, sample)
+	rig.models(mending())
+	task := agentTask(newRepo(t, sample))
+	delete(task, "acceptance_criteria")
+	task["approvals"] = map[string]any{"policy": "ask", "timeout_seconds": 60}
 	s := rig.serve()
-	s.browse(time.Minute, "flow.mjs", repo.dir)
+	s.browse(time.Minute, "flow.mjs", repo.dir, string(marshal(t, task)))
 }

@@ -2,6 +2,8 @@ import type { VNode } from 'preact';
 import type { Route } from '../lib/route';
 import { link } from '../lib/route';
 import { Empty } from '../ui/parts';
+import { Approvals } from './approvals/approvals';
+import { Run } from './run/run';
 import { Runs } from './runs';
 
 /** A screen: what it shows, its name, the entry of the navigation it belongs to, and what makes it another screen. */
@@ -9,10 +11,13 @@ export interface Screen { view: VNode; title: string; place: string; key: string
 
 /** screenOf finds the screen of an address. */
 export function screenOf(at: Route): Screen {
-  const [first = 'runs'] = at.parts;
+  const [first = 'runs', second = '', third = ''] = at.parts;
   switch (first) {
     case 'runs':
+      if (second) return { view: <Run id={second} tab={third} query={at.query} />, title: 'Run', place: 'runs', key: 'run/' + second };
       return { view: <Runs query={at.query} />, title: 'Runs', place: 'runs', key: 'runs' };
+    case 'approvals':
+      return { view: <Approvals />, title: 'Approvals', place: 'approvals', key: 'approvals' };
   }
   return { view: <Nowhere />, title: 'Not found', place: '', key: 'nowhere' };
 }
