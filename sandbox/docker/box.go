@@ -2,8 +2,12 @@ package docker
 
 import (
 	"context"
+	"io"
+	"os"
 	"sync"
+	"time"
 
+	"github.com/docker/docker/api/types"
 	"github.com/docker/docker/api/types/container"
 
 	"sandboxrun/sandbox"
@@ -43,50 +47,6 @@ var (
 	_ sandbox.Details = (*box)(nil)
 )
 
-func newBox(ctx context.Context, e *Engine, s sandbox.Spec, img image) *box {
-	_, profile := seccompProfile()
-	b := &box{
-		engine: e,
-		spec:   s,
-		details: sandbox.BoxDetails{
-			ImageID: img.id, ImageDigest: img.digest, SeccompSHA256: profile,
-		},
-		built:     make(chan struct{}),
-		attempted: make(chan struct{}),
-		oom:       make(chan struct{}, 1),
-		output:    stream.Meter{Limit: s.Limits.OutputBytes},
-	}
-	base := context.WithoutCancel(ctx)
-	b.life, b.end = context.WithCancelCause(base)
-	b.guest = newGuest(b)
-	b.counters.located = make(chan struct{})
-	b.work.Go(func() {
-		<-b.life.Done()
-		<-b.built
-		b.guest.abandon()
-		defer close(b.attempted)
-		// Close returns the failure, after trying again.
-		_ = b.remove(base)
-	})
-	return b
-}
-
-// Details describes the box as the engine made it; see sandbox.Details.
-func (b *box) Details() sandbox.BoxDetails {
-	d := b.details
-	d.OutputBytes = b.output.Passed()
-	return d
-}
-
-// Close removes the box; see sandbox.Sandbox. The end of ctx does not shorten it: removal has time limits of its own.
-func (b *box) Close(ctx context.Context) error {
-	b.end(sandbox.ErrClosed)
-	<-b.attempted
-	err := b.remove(ctx)
-	b.work.Wait()
-	return err
-}
-
 func (b *box) inspect(ctx context.Context) (container.InspectResponse, error) {
 	e := b.engine
 	return ask(ctx, e, "inspect container", e.timeouts.Call, func(ctx context.Context) (container.InspectResponse, error) {
@@ -96,4 +56,70 @@ func (b *box) inspect(ctx context.Context) (container.InspectResponse, error) {
 		}
 		return made, err
 	})
+}
+
+// guest is the main process as seen from outside, and the result of Stdio.
+type guest struct {
+	box    *box
+	out    *io.PipeReader
+	in     *io.PipeWriter // fed by the stream from the engine
+	stderr stream.Tail
+
+	mu     sync.Mutex
+	conn   *types.HijackedResponse
+	closed bool
+}
+
+// execEnds wakes the callers that wait for the end of an exec.
+type execEnds struct {
+	mu      sync.Mutex
+	waiting map[string]chan struct{}
+}
+
+// counters are the files in which the kernel counts what limits stopped. They are readable only where runner and
+// engine share a machine; elsewhere the engine's out-of-memory event is the only source.
+type counters struct {
+	pid          int           // of the main process, 0 when it is not on this machine
+	memory, pids string        // paths, "" when not readable
+	procs        string        // path of the list of the box's processes, "" when not readable
+	located      chan struct{} // closed after the search for the files
+}
+
+// disk watches how much the tree grows. A box may write anywhere in its tree, so all of its own directory is summed:
+// the upper layer of an overlay, else the whole tree. Deleted files that are still open are in no directory; they are
+// counted when the filesystem has lost more than the tree has gained.
+type disk struct {
+	root   *os.File
+	limits sandbox.Limits
+	held   func() usage // deleted files that processes of the box hold open; nil where they cannot be found
+
+	ready    chan struct{} // closed when start and failed are known
+	start    usage
+	startAt  usage // free space when start was measured
+	failed   error
+	measures sync.Mutex // one walk at a time; guards last
+	last     look
+}
+
+// look is the result of a walk.
+type look struct {
+	grown, free usage
+	cost        time.Duration
+	next        time.Time // when the pause is over
+}
+
+// dialect is how the services that answer the Engine API differ.
+type dialect interface {
+	// fit completes a setting for boxes of a spec.
+	fit(at setting, s sandbox.Spec, about sandbox.Info) setting
+	// request translates a recipe for the service, without weakening it.
+	request(e *Engine, r recipe, s sandbox.Spec, about sandbox.Info) (recipe, error)
+	// report translates the service's report of a container into Docker's form.
+	report(r recipe, img image, about sandbox.Info, made container.InspectResponse) (container.InspectResponse, error)
+	// prepare does what a created container needs before it is attached to.
+	prepare(ctx context.Context, b *box) error
+	// exec returns the state of an exec.
+	exec(ctx context.Context, e *Engine, id string) (container.ExecInspect, error)
+	// verify inspects a started box for what the service does not report.
+	verify(ctx context.Context, b *box, r recipe, about sandbox.Info) error
 }

@@ -23,15 +23,6 @@ const (
 	cgroupFS = "/sys/fs/cgroup"
 )
 
-// counters are the files in which the kernel counts what limits stopped. They are readable only where runner and
-// engine share a machine; elsewhere the engine's out-of-memory event is the only source.
-type counters struct {
-	pid          int           // of the main process, 0 when it is not on this machine
-	memory, pids string        // paths, "" when not readable
-	procs        string        // path of the list of the box's processes, "" when not readable
-	located      chan struct{} // closed after the search for the files
-}
-
 // watchCounters finds the box's cgroup and reads its counters until the box ends.
 func (b *box) watchCounters() {
 	b.work.Go(func() {

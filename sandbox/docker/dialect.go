@@ -13,22 +13,6 @@ import (
 	"sandboxrun/sandbox/docker/stream"
 )
 
-// dialect is how the services that answer the Engine API differ.
-type dialect interface {
-	// fit completes a setting for boxes of a spec.
-	fit(at setting, s sandbox.Spec, about sandbox.Info) setting
-	// request translates a recipe for the service, without weakening it.
-	request(e *Engine, r recipe, s sandbox.Spec, about sandbox.Info) (recipe, error)
-	// report translates the service's report of a container into Docker's form.
-	report(r recipe, img image, about sandbox.Info, made container.InspectResponse) (container.InspectResponse, error)
-	// prepare does what a created container needs before it is attached to.
-	prepare(ctx context.Context, b *box) error
-	// exec returns the state of an exec.
-	exec(ctx context.Context, e *Engine, id string) (container.ExecInspect, error)
-	// verify inspects a started box for what the service does not report.
-	verify(ctx context.Context, b *box, r recipe, about sandbox.Info) error
-}
-
 func dialectOf(about sandbox.Info) dialect {
 	if about.Name == podman.Name {
 		return podmanDialect{}

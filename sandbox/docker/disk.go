@@ -5,8 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
-	"sync"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -25,29 +23,6 @@ const (
 	// diskFailures is how many failed walks in a row are tolerated. A tree that cannot be measured cannot be limited.
 	diskFailures = 3
 )
-
-// disk watches how much the tree grows. A box may write anywhere in its tree, so all of its own directory is summed:
-// the upper layer of an overlay, else the whole tree. Deleted files that are still open are in no directory; they are
-// counted when the filesystem has lost more than the tree has gained.
-type disk struct {
-	root   *os.File
-	limits sandbox.Limits
-	held   func() usage // deleted files that processes of the box hold open; nil where they cannot be found
-
-	ready    chan struct{} // closed when start and failed are known
-	start    usage
-	startAt  usage // free space when start was measured
-	failed   error
-	measures sync.Mutex // one walk at a time; guards last
-	last     look
-}
-
-// look is the result of a walk.
-type look struct {
-	grown, free usage
-	cost        time.Duration
-	next        time.Time // when the pause is over
-}
 
 // watchDisk measures the tree as it is, then watches it; measured waits for the first measurement.
 func (b *box) watchDisk(t sandbox.Tree, l sandbox.Limits) {

@@ -12,11 +12,10 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"strconv"
 	"sync"
 	"time"
 
-	"github.com/docker/docker/api/types"
-	"github.com/docker/docker/api/types/versions"
 	"github.com/docker/docker/client"
 
 	"sandboxrun/sandbox"
@@ -106,32 +105,6 @@ func New(cfg Config) (*Engine, error) {
 // Close drops the idle connections. Open boxes stay open.
 func (e *Engine) Close() error { return e.client.Close() }
 
-// ready negotiates an API version once. It fails with *sandbox.UnavailableError when the engine does not answer or is
-// too old.
-func (e *Engine) ready(ctx context.Context) error {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	if e.negotiated {
-		return nil
-	}
-	ping, err := ask(ctx, e, "connect", e.timeouts.Call, func(ctx context.Context) (types.Ping, error) {
-		return e.client.Ping(ctx)
-	})
-	if err != nil {
-		return err
-	}
-	if ping.APIVersion == "" || versions.LessThan(ping.APIVersion, MinAPIVersion) {
-		return &sandbox.UnavailableError{
-			Op:   "connect",
-			Hint: "upgrade to Docker Engine 20.10 or newer",
-			Err:  fmt.Errorf("it offers API version %s; %s or newer is required", cmp.Or(ping.APIVersion, "without a version"), MinAPIVersion),
-		}
-	}
-	e.client.NegotiateAPIVersionPing(ping)
-	e.negotiated = true
-	return nil
-}
-
 // spyKey is the context key of the function that receives the connection a call dials.
 type spyKey struct{}
 
@@ -166,3 +139,57 @@ func held(ctx context.Context) (context.Context, func()) {
 	})
 	return spied, func() { release() }
 }
+
+// Timeouts bounds the engine's calls. A zero field takes its default.
+type Timeouts struct {
+	Call     time.Duration // one short call
+	Create   time.Duration // creating a container or a volume
+	Start    time.Duration // starting a container, mounts included
+	Remove   time.Duration // one attempt to remove a container or a volume
+	Teardown time.Duration // all attempts together
+	Retry    time.Duration // all attempts together after earlier ones, or the engine, failed
+	Build    time.Duration // building an image
+	Ping     time.Duration // one ping while a box is open
+	PingGap  time.Duration // pause between two of them
+	Linger   time.Duration // silence after which the stream of a finished exec is closed
+}
+
+// DefaultTimeouts are generous for a busy machine, except Ping: two missed in a row mean that the engine is lost,
+// which is noticed after about 14 seconds.
+func DefaultTimeouts() Timeouts {
+	n, _ := strconv.Atoi(haste)
+	n = max(n, 1)
+	share := func(whole time.Duration) time.Duration { return whole / time.Duration(n) }
+	return Timeouts{
+		Call:     share(20 * time.Second),
+		Create:   share(60 * time.Second),
+		Start:    share(90 * time.Second),
+		Remove:   share(20 * time.Second),
+		Teardown: share(45 * time.Second),
+		Retry:    share(12 * time.Second),
+		Build:    time.Hour,
+		Ping:     4 * time.Second,
+		PingGap:  3 * time.Second,
+		Linger:   time.Second,
+	}
+}
+
+func (t Timeouts) withDefaults() Timeouts {
+	d := DefaultTimeouts()
+	return Timeouts{
+		Call:     cmp.Or(t.Call, d.Call),
+		Create:   cmp.Or(t.Create, d.Create),
+		Start:    cmp.Or(t.Start, d.Start),
+		Remove:   cmp.Or(t.Remove, d.Remove),
+		Teardown: cmp.Or(t.Teardown, d.Teardown),
+		Retry:    cmp.Or(t.Retry, d.Retry),
+		Build:    cmp.Or(t.Build, d.Build),
+		Ping:     cmp.Or(t.Ping, d.Ping),
+		PingGap:  cmp.Or(t.PingGap, d.PingGap),
+		Linger:   cmp.Or(t.Linger, d.Linger),
+	}
+}
+
+// haste divides the time limits of programs that tests link to meet failing engines (-ldflags "-X
+// sandboxrun/sandbox/docker.haste=5"). Nothing else sets it.
+var haste = "1"

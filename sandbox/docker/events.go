@@ -3,7 +3,6 @@ package docker
 import (
 	"context"
 	"strconv"
-	"sync"
 	"time"
 
 	"github.com/containerd/errdefs"
@@ -19,12 +18,6 @@ const codeKilled = 128 + 9
 
 // resubscribePause is the pause before subscribing to events again.
 const resubscribePause = 500 * time.Millisecond
-
-// execEnds wakes the callers that wait for the end of an exec.
-type execEnds struct {
-	mu      sync.Mutex
-	waiting map[string]chan struct{}
-}
 
 // expect returns a channel that is closed when the engine reports the end of the exec with this id, and a function to
 // call when the wait is over.

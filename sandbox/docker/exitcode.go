@@ -100,7 +100,7 @@ func (b *box) settle(state container.ExecInspect) {
 // suspectEnd waits until the end of the main process is reported, if it has ended.
 func (b *box) suspectEnd() {
 	pid := b.counters.pid
-	if pid != 0 && !gone(pid) {
+	if pid != 0 && !processEnded(pid) {
 		return
 	}
 	b.noticeEnd()
@@ -111,8 +111,8 @@ func (b *box) suspectEnd() {
 	}
 }
 
-// gone reports whether a process of this machine has ended, reaped or not.
-func gone(pid int) bool {
+// processEnded reports whether a process of this machine has ended, reaped or not.
+func processEnded(pid int) bool {
 	if errors.Is(unix.Kill(pid, 0), unix.ESRCH) {
 		return true
 	}

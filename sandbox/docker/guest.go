@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"net"
-	"sync"
 
 	"github.com/docker/docker/api/types"
 	"github.com/docker/docker/api/types/container"
@@ -18,18 +17,6 @@ import (
 
 // guestTail is how much of the guest's standard error is kept for messages.
 const guestTail = 4 << 10
-
-// guest is the main process as seen from outside, and the result of Stdio.
-type guest struct {
-	box    *box
-	out    *io.PipeReader
-	in     *io.PipeWriter // fed by the stream from the engine
-	stderr stream.Tail
-
-	mu     sync.Mutex
-	conn   *types.HijackedResponse
-	closed bool
-}
 
 func newGuest(b *box) *guest {
 	g := &guest{box: b, stderr: stream.Tail{Max: guestTail}}

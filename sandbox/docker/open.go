@@ -18,8 +18,8 @@ import (
 // Open creates and starts a box; see sandbox.Engine. The context bounds Open only: the box lives until Close, or until
 // it hits a limit.
 func (e *Engine) Open(ctx context.Context, s sandbox.Spec) (sandbox.Sandbox, error) {
-	s.Limits = withDefaults(s.Limits)
-	if err := check(s); err != nil {
+	s.Limits = limitsOf(s.Limits)
+	if err := checkSpec(s); err != nil {
 		return nil, fmt.Errorf("open box: %w", err)
 	}
 	about, err := e.cachedInfo(ctx)
@@ -178,8 +178,8 @@ func (b *box) start(ctx context.Context) error {
 	return b.overlayError(err)
 }
 
-// check refuses invalid specs before any request to the engine.
-func check(s sandbox.Spec) error {
+// checkSpec refuses invalid specs before any request to the engine.
+func checkSpec(s sandbox.Spec) error {
 	if err := checkNames(s); err != nil {
 		return err
 	}
@@ -195,9 +195,9 @@ func check(s sandbox.Spec) error {
 	return checkBinds(s.Binds)
 }
 
-// withDefaults fills in what the Spec leaves open. Negative limits, which some engines read as "none", take the
+// limitsOf fills in what the Spec leaves open. Negative limits, which some engines read as "none", take the
 // default too.
-func withDefaults(l sandbox.Limits) sandbox.Limits {
+func limitsOf(l sandbox.Limits) sandbox.Limits {
 	d := sandbox.DefaultLimits()
 	or := func(asked *int64, fallback int64) {
 		if *asked <= 0 {

@@ -124,13 +124,3 @@ func persist(ctx context.Context, op string, attempt func() (gone bool, err erro
 		}
 	}
 }
-
-// wait pauses for d or until ctx ends.
-func wait(ctx context.Context, d time.Duration) {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-	case <-ctx.Done():
-	}
-}
