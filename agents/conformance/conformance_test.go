@@ -24,7 +24,7 @@ var cases = []struct {
 	test  func(*testing.T, string, kit.Kit)
 	every int // in a sample, one of so many agents runs it; those next to one another run others
 }{
-	{"work", conformWork, 1}, {"denied", conformDenied, 2}, {"question", conformQuestion, 5},
+	{"work", conformWork, 5}, {"denied", conformDenied, 5}, {"question", conformQuestion, 5},
 	{"refused_key", conformRefusedKey, 5}, {"rate_limit_passes", conformRateLimitPasses, 5}, {"rate_limit_stays", conformRateLimitStays, 5},
 	{"cut_passes", conformCutPasses, 5}, {"cut_stays", conformCutStays, 5}, {"silence", conformSilence, 5},
 	{"cancel", conformCancel, 5}, {"follow_up", conformFollowUp, 5}, {"hostile_repository", conformHostile, 1},
@@ -32,8 +32,8 @@ var cases = []struct {
 }
 
 // TestConformance drives every registered CLI, the real one in the real image,
-// through the same cases. Where not every case is wanted, each agent works and
-// meets a hostile repository, and the agents share the other cases.
+// through the same cases. Where not every case is wanted, each agent works in a
+// hostile repository, and the agents share the other cases.
 func TestConformance(t *testing.T) {
 	t.Parallel()
 	for i, a := range agents.All() {
@@ -59,14 +59,27 @@ func TestConformance(t *testing.T) {
 	}
 }
 
-func conformWork(t *testing.T, agent string, k kit.Kit) {
-	j, ctx := agentstest.NewBoundedJob(t, agent, k, map[string]string{"src/sum.sh": "echo $(($1 - $2))\n", "old.txt": "old\n"},
-		modelserver.Step{Text: "I look first.", Thinking: "hm", Tools: []modelserver.ToolUse{k.Read("src/sum.sh")}},
+// workFiles is what a repository has before the work of an agent, and workSteps are the turn's: read, edit, write, run.
+var workFiles = map[string]string{"src/sum.sh": "echo $(($1 - $2))\n", "old.txt": "old\n"}
+
+func workSteps(k kit.Kit, command string) []modelserver.Step {
+	return []modelserver.Step{
+		{Text: "I look first.", Thinking: "hm", Tools: []modelserver.ToolUse{k.Read("src/sum.sh")}},
 		agentstest.Uses(k.Edit("src/sum.sh", "$1 - $2", "$1 + $2")),
 		agentstest.Uses(k.Write("NOTES.md", "# Notes\n\nmöbius ✓\n")),
-		agentstest.Uses(k.Run("rm old.txt && sh src/sum.sh 1 2 && echo seén")),
-		modelserver.Step{Text: "All done ✓."})
-	o := j.MustEnd(ctx)
+		agentstest.Uses(k.Run(command + "rm old.txt && sh src/sum.sh 1 2 && echo seén")),
+		{Text: "All done ✓."},
+	}
+}
+
+func conformWork(t *testing.T, agent string, k kit.Kit) {
+	j, ctx := agentstest.NewBoundedJob(t, agent, k, workFiles, workSteps(k, "")...)
+	mustWork(t, j, j.MustEnd(ctx))
+}
+
+// mustWork checks a turn that took workSteps.
+func mustWork(t *testing.T, j *agentstest.Job, o agents.Outcome) {
+	t.Helper()
 	if o.End != agents.EndClean || o.Code != "" || !strings.Contains(o.Claim, "All done ✓.") || o.SessionID == "" {
 		t.Errorf("outcome = %+v, want clean with a claim and a session", o)
 	}

@@ -3,6 +3,7 @@ package conformance
 import (
 	"bytes"
 	"encoding/json"
+	"maps"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -17,7 +18,6 @@ import (
 	"sandboxrun/agents"
 	"sandboxrun/agents/agentstest"
 	"sandboxrun/agents/scripted/kit"
-	"sandboxrun/agents/scripted/modelserver"
 	"sandboxrun/gitdiff/change"
 )
 
@@ -99,8 +99,9 @@ func obeyed(pattern, file string) bool {
 	return file == name || strings.HasSuffix(name, "/") && strings.HasPrefix(file, name)
 }
 
-// conformHostile lets a CLI work in a hostile repository: nothing of it runs
-// without being asked for, no other endpoint is reached, no key is seen.
+// conformHostile lets a CLI do the same work as conformWork in a hostile
+// repository: nothing of it runs without being asked for, no other endpoint is
+// reached, no key is seen.
 func conformHostile(t *testing.T, agent string, k kit.Kit) {
 	known := readHostile(t, agent).Ran
 	var stolen atomic.Int64
@@ -112,16 +113,14 @@ func conformHostile(t *testing.T, agent string, k kit.Kit) {
 	}
 	thief.Start()
 	t.Cleanup(thief.Close)
-	j, ctx := agentstest.NewBoundedJob(t, agent, k, hostileFiles(t, thief.URL),
-		agentstest.Uses(k.Write("a.txt", "a\n")), agentstest.Uses(k.Run("touch ran.txt; env > env.txt")), modelserver.Step{Text: "done"})
+	files := hostileFiles(t, thief.URL)
+	maps.Copy(files, workFiles)
+	j, ctx := agentstest.NewBoundedJob(t, agent, k, files, workSteps(k, "touch ran.txt; ")...)
 	// Some CLIs obey a repository's plugins only where it is one.
 	if out, err := exec.Command("git", "-C", j.Workspace, "init", "-q").CombinedOutput(); err != nil {
 		t.Fatalf("git init: %v: %s", err, out)
 	}
-	o := j.MustEnd(ctx)
-	if o.End != agents.EndClean {
-		t.Errorf("outcome = %+v, want clean", o)
-	}
+	mustWork(t, j, j.MustEnd(ctx))
 	if n := stolen.Load(); n != 0 {
 		t.Errorf("the repository's endpoint was reached %d times", n)
 	}

@@ -62,11 +62,10 @@ func loadKit(t *testing.T) kit.Kit {
 func TestSpeaksEveryWire(t *testing.T) {
 	for _, agent := range programs {
 		a, _ := agents.Lookup(agent)
-		for i, w := range a.Info().Wires {
+		for _, w := range a.Info().Wires {
 			for _, model := range []string{"my-model", ""} {
-				// A sample has every wire once, of the two programs and with and without a model by turns, but for the first, which
-				// the conformance tests speak.
-				if !testenv.All() && (i == 0 || i%2 == 1 != (agent == "kilo") || (model == "") != (i%2 == 1 && w != wire.OpenAIChat)) {
+				// A sample has every wire once: the conformance tests speak the first, tests below speak two more.
+				if !testenv.All() && (agent != "opencode" || w != wire.OpenAIChat || model == "") {
 					continue
 				}
 				t.Run(agent+" "+string(w)+" "+model, func(t *testing.T) {
@@ -238,6 +237,7 @@ func TestPlansWithoutEditing(t *testing.T) {
 		k := loadKit(t)
 		j, ctx := newJobOf(t, agent, nil, agentstest.Uses(k.Write("a.txt", "a")), agentstest.Uses(k.Write(".opencode/plans/a.md", "a"), k.Write(".kilo/plans/a.md", "a")), modelserver.Step{Text: "a plan"})
 		j.Turn.Settings = agents.Settings{"mode": []byte(`"plan"`)}
+		j.Turn.Wire = wire.GoogleGenerate
 		if o := j.MustEnd(ctx); o.End != agents.EndClean || o.Claim != "a plan" {
 			t.Errorf("outcome = %+v", o)
 		}
@@ -251,6 +251,7 @@ func TestAsksNobodyWhereEverythingIsApprovedAndLeavesTheBoxUsable(t *testing.T) 
 	k := loadKit(t)
 	j, ctx := newJob(t, nil, agentstest.Uses(k.Write("a.txt", "a"), k.Run("cat /etc/passwd")), modelserver.Step{Text: "done"})
 	j.Turn.Settings = agents.Settings{"auto_approve": []byte("true")}
+	j.Turn.Wire = wire.OpenAIResponses
 	if o := j.MustEnd(ctx); o.End != agents.EndClean || len(j.Host.Asked) != 0 {
 		t.Errorf("outcome = %+v, asked %+v", o, j.Host.Asked)
 	}
