@@ -98,7 +98,7 @@ var floods = []flood{
 		command: "seq 1 100000000 | head -c %d > big.txt", ended: changedFiles(1)},
 	{name: "a file too large to capture", unit: "bytes", size: 256 << 20, full: 1 << 30,
 		command: "head -c %d /dev/zero > big.bin; echo x > x", ended: tooLarge},
-	{name: "changed files", unit: "files", size: 10_000, full: 100_000, perUnit: 2200,
+	{name: "changed files", unit: "files", size: 6_000, full: 100_000, perUnit: 2200,
 		command: "mkdir n; cd n; seq 1 %d | split -l 1 -a 6 --numeric-suffixes", ended: changedAll},
 	{name: "files with paths of 4 kB", unit: "files", size: 6_000, full: 50_000, perUnit: 16_000,
 		command: "d=$(printf '%%0250d' 0); for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15; do mkdir $d; cd $d; done; seq -f '%%0240.0f' 1 %d | xargs touch", ended: longPaths},
