@@ -173,8 +173,8 @@ func (f *facts) summary(res *document.Result) string {
 	if res.Tests.Passed != nil {
 		parts = append(parts, res.Tests.Details)
 	}
-	if sentences := f.plan.Sentences(); sentences > 0 {
-		parts = append(parts, fmt.Sprintf("%d of %d criteria not measurable", sentences, len(f.plan.Criteria)))
+	if unmeasured := f.plan.Unmeasured(); unmeasured > 0 {
+		parts = append(parts, fmt.Sprintf("%d of %d criteria not measurable", unmeasured, len(f.plan.Criteria)))
 	}
 	if res.Git.Branch != "" {
 		parts = append(parts, "on branch "+res.Git.Branch)

@@ -116,7 +116,7 @@ func judgeCommands(p *plan.Plan, e evidence, changed bool, r *report) {
 		case v.passed() && r.worth(v.Command, v.worth):
 			green++
 		case v.passed():
-		case len(v.Criteria) == 0:
+		case len(v.Criteria)+len(v.Readings) == 0:
 			r.add(issue(document.CodeCommandFailed, fmt.Sprintf("%q exited with %d in a fresh box%s", v.Command, *v.run.ExitCode,
 				missingProgram(v.run, p.Box.Image))))
 		}

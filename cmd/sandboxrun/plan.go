@@ -10,6 +10,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"sandboxrun/cmd/sandboxrun/render"
 	"sandboxrun/cmd/sandboxrun/usage"
 	"sandboxrun/runner/document"
 	"sandboxrun/runner/plan"
@@ -23,17 +24,23 @@ func (p *program) planCommand() *cli.Command {
 		ArgsUsage: "TASK.json|-",
 		Description: `Reads a task like "execute" does, with the same flags, and prints the plan: pure
 data made from the task, the configuration and the flags. No engine is called and
-no repository is opened.
+no repository is opened. On a terminal a summary takes the place of the document,
+unless --json is given: above all what each sentence is measured by, and which
+words nothing measures. With --strict such a task is refused.
 
 Examples:
    sandboxrun plan task.json
+   sandboxrun plan --json --strict task.json
    sandboxrun plan --require-tier runsc task.json
    sandboxrun plan --agent claude --land none task.json`,
-		Flags: append(p.overrideFlags(), repoFlag),
+		Flags: append(p.overrideFlags(), repoFlag, &cli.BoolFlag{Name: "json", Usage: "print the document also on a terminal"}),
 		Action: func(c *cli.Context) error {
 			plan, err := p.compile(c)
 			if err != nil {
 				return err
+			}
+			if term := render.TerminalOf(p.stdout, p.getenv); term.IsTTY && !c.Bool("json") {
+				return render.WritePlan(p.stdout, term, plan)
 			}
 			return p.printJSON(plan)
 		},
@@ -59,6 +66,7 @@ func (p *program) overrideFlags() []cli.Flag {
 		&cli.StringFlag{Name: "runtime", Usage: "OCI runtime of the box, by its name in the engine"},
 		requireTierFlag,
 		&cli.StringSliceFlag{Name: "allow-host", Usage: "`HOST` that setup commands may reach (repeatable)"},
+		&cli.BoolFlag{Name: "strict", Usage: "refuse sentences of constraints and acceptance_criteria that nothing measures"},
 		&cli.StringFlag{Name: "approve", Usage: "answer to the agent's tool calls: auto, ask (at this terminal, or by \"sandboxrun approvals\") or deny"},
 	}
 }
@@ -119,6 +127,7 @@ func overrides(c *cli.Context) plan.Overrides {
 		Base: c.String("base"), Session: c.String("session"), Retry: c.String("retry"), ForceWhenDirty: c.Bool("force-when-dirty"),
 		Land: document.Land(c.String("land")), Image: c.String("image"), Runtime: c.String("runtime"), RequireTier: sandbox.Tier(c.String(requireTierFlag.Name)),
 		AllowHosts: c.StringSlice("allow-host"), Approve: document.Approval(c.String("approve")),
+		Strict: c.Bool("strict"),
 	}
 }
 

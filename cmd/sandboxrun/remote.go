@@ -17,7 +17,7 @@ import (
 func (p *program) executeThrough(c *cli.Context) error {
 	var bad document.Problems
 	for _, f := range append(p.overrideFlags(), &cli.StringFlag{Name: "events"}) {
-		if name := f.Names()[0]; c.IsSet(name) {
+		if name := f.Names()[0]; c.IsSet(name) && name != "strict" { // the task says it there
 			bad.Add("", "--%s cannot be used with --server", name)
 		}
 	}
@@ -101,5 +101,8 @@ func (p *program) taskForServer(c *cli.Context) ([]byte, error) {
 	}
 	about["repo_root"] = task.Context.RepoRoot
 	tree["context"] = about
+	if c.Bool("strict") {
+		tree["strict"] = true
+	}
 	return json.Marshal(tree)
 }

@@ -7,8 +7,10 @@ import (
 	"fmt"
 	"maps"
 	"path/filepath"
+	"slices"
 
 	"sandboxrun/runner/document"
+	"sandboxrun/runner/reading"
 	"sandboxrun/sandbox"
 )
 
@@ -30,6 +32,8 @@ type Config struct {
 	Limits       Limits              `json:"limits"`
 	Land         Land                `json:"land"`
 	Serve        Serve               `json:"serve"`
+	// Readings are patterns by which sentences of tasks are read, beside those of the program.
+	Readings []reading.UserPattern `json:"readings,omitempty"`
 	// Profiles come from a file of their own.
 	Profiles Profiles `json:"-"`
 }
@@ -86,6 +90,7 @@ func (c Config) Over(base Config) Config {
 		out.Profiles = c.Profiles
 	}
 	out.Serve = c.Serve.over(base.Serve)
+	out.Readings = slices.Concat(base.Readings, c.Readings)
 	return out
 }
 

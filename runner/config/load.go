@@ -126,4 +126,9 @@ func (c Config) validate(p *document.Problems) {
 	c.Box.request().Validate("/box", p)
 	c.Limits.validate("/limits", p)
 	c.Serve.validate("/serve", p)
+	for i, r := range c.Readings {
+		if at, why := r.Problem(); why != "" {
+			p.Add(fmt.Sprintf("/readings/%d%s", i, at), "%s", why)
+		}
+	}
 }

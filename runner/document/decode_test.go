@@ -46,7 +46,7 @@ func TestDecodeReadsEveryField(t *testing.T) {
 		TaskID: "T-1.full_example", Objective: "Add a health endpoint.", Instructions: "Return 200.\nKeep it small.",
 		Context: TaskContext{RepoRoot: "/srv/app", FilesOfInterest: []string{"./src/server.js", "docs/"}, Base: "main~1", IncludeDirty: true},
 		Constraints: []Constraint{
-			{Text: "Keep the public API."},
+			{Text: "Do not delete any files, and keep it small."},
 			{Text: `{"kind":"paths_allowed","paths":["src/**","test/**"]}`, Kind: "paths_allowed", Params: json.RawMessage(`{"kind":"paths_allowed","paths":["src/**","test/**"]}`)},
 			{Text: `{"kind":"max_files_changed","max":5}`, Kind: "max_files_changed", Params: json.RawMessage(`{"kind":"max_files_changed","max":5}`)},
 		},

@@ -38,6 +38,7 @@ type Task struct {
 	SessionID      string       `json:"session_id,omitempty"`
 	RetryProcessID string       `json:"retry_process_id,omitempty"` // run of the session to go back before
 	ForceWhenDirty bool         `json:"force_when_dirty,omitempty"` // go back also with uncommitted changes
+	Strict         bool         `json:"strict,omitempty"`           // refuse sentences that nothing measures
 
 	// MCPServers are servers of the agent's turn, by name.
 	MCPServers map[string]agents.Server `json:"mcp_servers,omitempty"`

@@ -11,6 +11,7 @@ import (
 	"sandboxrun/agents"
 	"sandboxrun/runner/config"
 	"sandboxrun/runner/document"
+	"sandboxrun/runner/reading"
 	"sandboxrun/sandbox"
 )
 
@@ -58,6 +59,9 @@ func Compile(t *document.Task, c config.Config, o Overrides) (*Plan, error) {
 	}
 	if t.Box != nil && t.Box.Network != nil && t.Box.Network.VerifyAllow != nil {
 		plan.VerifySetup, plan.Box.VerifyAllow = SetupOnCaptured, unique(t.Box.Network.VerifyAllow)
+	}
+	if err := plan.planReadings(t, reading.With(c.Readings), o.Strict || t.Strict); err != nil {
+		return nil, err
 	}
 	plan.planCommands(t.SuggestedCommands)
 	if err := plan.planSession(t, o); err != nil {
@@ -107,6 +111,14 @@ func (p *Plan) planCommands(suggested []string) {
 		if c.Command != "" {
 			v := verify(c.Command)
 			v.Criteria, v.ExpectExit = append(v.Criteria, i), c.ExpectExit
+		}
+	}
+	for i, r := range p.Readings {
+		for _, c := range r.Checks {
+			if c.Command != "" {
+				v := verify(c.Command)
+				v.Readings, v.ExpectExit = append(v.Readings, i), c.Exit()
+			}
 		}
 	}
 }
@@ -172,17 +184,6 @@ func (p *Plan) planTurn(t *document.Task, c config.Config, o Overrides, info age
 		p.Agent.Prompt += "\n" + strings.TrimSpace(profile.AppendPrompt) + "\n"
 	}
 	return nil
-}
-
-// Sentences counts the criteria that nothing can measure.
-func (p *Plan) Sentences() int {
-	n := 0
-	for _, c := range p.Criteria {
-		if c.Command == "" {
-			n++
-		}
-	}
-	return n
 }
 
 func sameAgent(a agents.Agent, name string) bool {

@@ -23,6 +23,7 @@ type Overrides struct {
 	RequireTier    sandbox.Tier      `json:"require_tier,omitempty"`
 	AllowHosts     []string          `json:"allow_hosts,omitempty"` // added to the others
 	Approve        document.Approval `json:"approve,omitempty"`
+	Strict         bool              `json:"strict,omitempty"` // refuse sentences that are not measured as a whole
 }
 
 // validate reports flags that cannot work. They are in no document, so they

@@ -9,6 +9,7 @@ import (
 	"sandboxrun/agents"
 	"sandboxrun/internal/wire"
 	"sandboxrun/runner/document"
+	"sandboxrun/runner/reading"
 	"sandboxrun/sandbox"
 	"sandboxrun/sandbox/egress"
 )
@@ -32,8 +33,11 @@ type Plan struct {
 	Baseline     bool                  `json:"baseline"`
 	Criteria     []document.Criterion  `json:"criteria"`
 	Constraints  []document.Constraint `json:"constraints"`
-	Protected    []string              `json:"protected_paths"`
-	Land         document.Land         `json:"land"`
+	// Readings are what the sentences among constraints and criteria are measured by, in their order.
+	Readings  []reading.Reading `json:"readings"`
+	Lint      []Lint            `json:"lint,omitempty"` // what the caller may want to word better
+	Protected []string          `json:"protected_paths"`
+	Land      document.Land     `json:"land"`
 	// Session is the session the run belongs to. Retry is the run of it that this one replaces, "" for a run after the
 	// last; ForceWhenDirty lets a retry go back although the user's tree has uncommitted changes.
 	Session        string `json:"session_id,omitempty"`
@@ -101,11 +105,12 @@ const (
 )
 
 // VerifyCommand is one measured command. Criteria are the indices of the
-// criteria it decides; empty for a command that was only suggested.
+// criteria it decides. A command with neither criteria nor readings was only suggested.
 type VerifyCommand struct {
 	Command    string `json:"command"`
 	Criteria   []int  `json:"criteria"`
 	ExpectExit int    `json:"expect_exit"`
+	Readings   []int  `json:"readings,omitempty"` // indices of the readings it decides
 }
 
 // Phase is one step of the fixed list and its own budget, 0 where only the limit of the whole run counts, and for

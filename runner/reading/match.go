@@ -121,6 +121,9 @@ func (p *Patterns) readObject(t *text, family, object, words string) (checks []C
 
 // read makes checks of the words that a form matches; nil where it does not, or where a parameter makes no sense.
 func (row *Pattern) read(t *text, form *regexp.Regexp, s, words string) []Check {
+	if row.user {
+		return row.readUser(form, t.plain(s), words)
+	}
 	m := form.FindStringSubmatch(s)
 	if m == nil {
 		return nil

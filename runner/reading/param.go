@@ -46,12 +46,6 @@ func (row *Pattern) params(t *text, groups map[string]string) (_ json.RawMessage
 				return nil, false
 			}
 			members[name] = names
-		case row.user:
-			v, ok := userParam(row.Kind, name, t.plain(words))
-			if !ok {
-				return nil, false
-			}
-			members[name] = v
 		default:
 			return nil, false
 		}
@@ -159,25 +153,6 @@ func chineseNumber(words string) (n int64, ok bool) {
 		n += digit
 	}
 	return n, words != ""
-}
-
-// userParam makes a parameter of the words that a group of a user's pattern matched, of the type that the kind declares.
-func userParam(kind, name, words string) (v any, ok bool) {
-	for _, k := range check.Kinds() {
-		for _, p := range k.Params {
-			if k.Name != kind || p.Name != name {
-				continue
-			}
-			switch p.Type {
-			case check.Integer:
-				n, ok := number(words)
-				return n, ok
-			case check.Globs:
-				return strings.FieldsFunc(words, func(r rune) bool { return r == ',' || r == ' ' || r == '、' }), true
-			}
-		}
-	}
-	return words, true
 }
 
 // unmeasured says why this version cannot measure a demand; "" where it can.
