@@ -13,6 +13,7 @@ import (
 	"sandboxrun/gitdiff"
 	"sandboxrun/gitdiff/capture"
 	"sandboxrun/gitdiff/change"
+	"sandboxrun/runner/check"
 	"sandboxrun/runner/config"
 	"sandboxrun/runner/document"
 	"sandboxrun/runner/reader"
@@ -25,6 +26,7 @@ type captured struct {
 	snapshot *capture.Snapshot // nil before the tree was captured
 	diff     *change.Diff      // likewise
 	leaks    scan.Leaks
+	searched bool              // for secrets
 	refused  []gitdiff.Finding // what keeps the change from landing
 	unread   bool              // not all of it could be read; what is known is true
 	patched  bool              // the patch has all of it
@@ -86,9 +88,24 @@ func (c *captured) took(got reader.Reading, tree string, land config.Land, repor
 		c.inspected(got.Inspection, land, report)
 	}
 	if got.Leaks != nil {
-		c.leaks = *got.Leaks
+		c.leaks, c.searched = *got.Leaks, true
 		c.reportLeaks(report)
 	}
+}
+
+// secrets is what the search for secrets found, as checks see it; nil where there was none.
+func (c *captured) secrets() *check.Secrets {
+	if !c.searched {
+		return nil
+	}
+	s := &check.Secrets{Further: c.leaks.Further}
+	for _, p := range c.leaks.Places {
+		s.Paths = append(s.Paths, p.Path)
+	}
+	if c.leaks.Incomplete != nil {
+		s.Incomplete = c.leaks.Incomplete.Error()
+	}
+	return s
 }
 
 // reportLeaks reports what a search for secrets found.

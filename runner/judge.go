@@ -70,7 +70,7 @@ func (x *run) judgeChange(ctx context.Context) error {
 		return fmt.Errorf("judge change: %w", err)
 	}
 	ev := check.Evidence{Changes: x.change.diff.Changes, Findings: x.change.snapshot.Findings,
-		Files: check.NewFiles(x.trees.Objects, x.base.Tree, x.change.snapshot.Tree)}
+		Files: check.NewFiles(x.trees.Objects, x.base.Tree, x.change.snapshot.Tree), Secrets: x.change.secrets()}
 	for _, one := range list {
 		v, err := check.Judge(ctx, one.check, ev)
 		if err != nil {

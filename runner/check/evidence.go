@@ -14,6 +14,14 @@ type Evidence struct {
 	Changes  []change.Change   // base tree to captured tree
 	Findings []gitdiff.Finding // oddities of the captured tree
 	Files    *Files            // contents of both trees
+	Secrets  *Secrets          // what the search for secrets found; nil where there was none
+}
+
+// Secrets is what a search of a change for secrets found.
+type Secrets struct {
+	Paths      []string // where the change adds what is, or looks like, a secret
+	Further    int      // places that are not listed
+	Incomplete string   // why not all of the change was searched, "" where it was
 }
 
 // Tree is one of the two trees of a run.
@@ -33,8 +41,7 @@ const (
 
 // Files reads the files of both trees of a run within the budget of that run.
 type Files struct {
-	trees  [2]string // hex ids, by Tree
-	reader *gitdiff.FileReader
+	read func(ctx context.Context, from Tree, path string) ([]byte, error)
 }
 
 // NewFiles returns the files of a run's trees by their hex ids. It is made once for a run, whose checks share the budget.
@@ -43,7 +50,10 @@ func NewFiles(o *gitdiff.Objects, base, captured string) *Files {
 }
 
 func newFiles(o *gitdiff.Objects, base, captured string, files int, bytes int64) *Files {
-	return &Files{trees: [2]string{Base: base, Captured: captured}, reader: o.Files(files, bytes)}
+	trees, reader := [2]string{Base: base, Captured: captured}, o.Files(files, bytes)
+	return &Files{func(ctx context.Context, from Tree, path string) ([]byte, error) {
+		return reader.Read(ctx, trees[from], path)
+	}}
 }
 
 // ReadFile returns the content of one file of a tree, which strangers may have written. It reads the git objects of that
@@ -56,7 +66,7 @@ func (e Evidence) ReadFile(ctx context.Context, from Tree, path string) ([]byte,
 	if e.Files == nil {
 		return nil, errors.New("this evidence has no trees to read from")
 	}
-	content, err := e.Files.reader.Read(ctx, e.Files.trees[from], path)
+	content, err := e.Files.read(ctx, from, path)
 	if err != nil {
 		return nil, fmt.Errorf("read file for a check: %w", err)
 	}

@@ -19,7 +19,8 @@ type Param struct {
 	Help     string // one line
 	Type     ParamType
 	Required bool
-	Min, Max int64 // of the integer, or of the number of globs
+	Min, Max int64    // of the integer, or of the number of globs or names
+	Of       []string // the words of a choice
 }
 
 // ParamType is what a parameter holds.
@@ -29,6 +30,9 @@ type ParamType string
 const (
 	Integer ParamType = "integer"
 	Globs   ParamType = "globs" // list of patterns that name paths, see [ValidGlob]
+	Names   ParamType = "names" // list of strings that are not empty
+	Boolean ParamType = "boolean"
+	Choice  ParamType = "choice" // one of a few words
 )
 
 // MaxGlob bounds one glob, in characters.
@@ -72,6 +76,20 @@ func (v values) integer(name string) int64 {
 func (v values) globs(name string) globs {
 	g, _ := v[name].(globs)
 	return g
+}
+
+// names is empty where an optional parameter is missing.
+func (v values) names(name string) []string {
+	n, _ := v[name].([]string)
+	return n
+}
+
+// boolean is unset where an optional parameter is missing.
+func (v values) boolean(name string, unset bool) bool {
+	if b, ok := v[name].(bool); ok {
+		return b
+	}
+	return unset
 }
 
 // decode reads the whole object of a constraint. It accepts what the schema of tasks does, which is made from the same
@@ -119,10 +137,49 @@ func (k Kind) NoParam(name string) string {
 }
 
 func (p Param) decode(raw json.RawMessage, bad *ParamError) any {
-	if p.Type == Integer {
+	switch p.Type {
+	case Integer:
 		return p.decodeInteger(raw, bad)
+	case Boolean:
+		if text := string(raw); text != "true" && text != "false" {
+			bad.add("/"+p.Name, "must be true or false")
+		}
+		return string(raw) == "true"
+	case Choice:
+		var word string
+		if raw[0] != '"' || jsonv2.Unmarshal(raw, &word) != nil || !slices.Contains(p.Of, word) {
+			bad.add("/"+p.Name, "must be one of: %s", strings.Join(p.Of, ", "))
+		}
+		return word
+	case Names:
+		return p.decodeNames(raw, bad)
+	case Globs:
 	}
 	return p.decodeGlobs(raw, bad)
+}
+
+func (p Param) decodeNames(raw json.RawMessage, bad *ParamError) []string {
+	var items []json.RawMessage
+	if err := jsonv2.Unmarshal(raw, &items); err != nil || items == nil {
+		bad.add("/"+p.Name, "must be a list of names")
+		return nil
+	}
+	if n := int64(len(items)); n < p.Min || n > p.Max {
+		bad.add("/"+p.Name, "has %d names, must have %d to %d", n, p.Min, p.Max)
+	}
+	list := make([]string, len(items))
+	for i, item := range items {
+		at := fmt.Sprintf("/%s/%d", p.Name, i)
+		switch {
+		case item[0] != '"':
+			bad.add(at, "must be a string")
+		case jsonv2.Unmarshal(item, &list[i]) != nil || list[i] == "":
+			bad.add(at, "must not be empty")
+		case utf8.RuneCountInString(list[i]) > MaxGlob:
+			bad.add(at, "has more than %d characters", MaxGlob)
+		}
+	}
+	return list
 }
 
 // decodeInteger reads a number without a fraction; 3.0 is one.

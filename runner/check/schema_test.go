@@ -110,6 +110,13 @@ func (p Param) schema() string {
 	case Globs:
 		return fmt.Sprintf(`{ "description": %s, "type": "array", "minItems": %d, "maxItems": %d, "items": { "type": "string", "minLength": 1, "maxLength": %d } }`,
 			quoted(p.Help), p.Min, p.Max, MaxGlob)
+	case Names:
+		return fmt.Sprintf(`{ "description": %s, "type": "array", "minItems": %d, "maxItems": %d, "items": { "type": "string", "minLength": 1, "maxLength": %d } }`,
+			quoted(p.Help), p.Min, p.Max, MaxGlob)
+	case Boolean:
+		return fmt.Sprintf(`{ "description": %s, "type": "boolean" }`, quoted(p.Help))
+	case Choice:
+		return fmt.Sprintf(`{ "description": %s, "enum": %s }`, quoted(p.Help), quotedList(p.Of))
 	}
 	panic("no form for type " + p.Type)
 }
@@ -148,13 +155,18 @@ func wrongValues(p Param) map[string]struct{ value, at string } {
 		"null": {`null`, at}, "boolean": {`true`, at}, "string": {`"1"`, at}, "object": {`{"max":1}`, at}, "fraction": {`1.5`, at},
 	}
 	switch p.Type {
+	case Boolean:
+		delete(wrong, "boolean")
+		wrong["number"], wrong["list"] = struct{ value, at string }{`1`, at}, struct{ value, at string }{`[true]`, at}
+	case Choice:
+		wrong["number"], wrong["another word"] = struct{ value, at string }{`1`, at}, struct{ value, at string }{`"neither"`, at}
 	case Integer:
 		for name, value := range map[string]string{
 			"list": `[1]`, "too small": fmt.Sprint(p.Min - 1), "too large": fmt.Sprint(p.Max + 1), "huge": strings.Repeat("9", 40), "hugely negative": "-" + strings.Repeat("9", 40),
 		} {
 			wrong[name] = struct{ value, at string }{value, at}
 		}
-	case Globs:
+	case Globs, Names:
 		wrong["number"] = struct{ value, at string }{`1`, at}
 		wrong["too few"] = struct{ value, at string }{list(p.Min - 1), at}
 		wrong["too many"] = struct{ value, at string }{list(p.Max + 1), at}
@@ -169,7 +181,13 @@ func wrongValues(p Param) map[string]struct{ value, at string } {
 
 // rightValues are parameters that both take.
 func rightValues(p Param) []string {
-	if p.Type == Integer {
+	switch p.Type {
+	case Boolean:
+		return []string{"true", "false"}
+	case Choice:
+		return []string{quoted(p.Of[0]), quoted(p.Of[len(p.Of)-1])}
+	case Globs, Names:
+	case Integer:
 		return []string{fmt.Sprint(p.Min), fmt.Sprint(p.Max), fmt.Sprintf("%d.0", p.Max), fmt.Sprintf("%d.000", p.Min)}
 	}
 	many := strings.Repeat(`"a/**",`, int(p.Max)-1)
@@ -180,7 +198,8 @@ func rightValues(p Param) []string {
 func TestSchemaAndParserAgreeOnEveryKind(t *testing.T) {
 	t.Parallel()
 	tested := append(Kinds(), Kind{Name: "optional", Params: []Param{
-		{Name: "limit", Type: Integer, Min: -3, Max: 3}, {Name: "among", Type: Globs, Min: 1, Max: 2}, {Name: "max", Type: Integer, Required: true, Max: 9},
+		{Name: "limit", Type: Integer, Min: -3, Max: 3}, {Name: "among", Type: Globs, Min: 1, Max: 2}, {Name: "named", Type: Names, Min: 1, Max: 3},
+		{Name: "whether", Type: Boolean}, {Name: "which", Type: Choice, Of: []string{"one", "other"}}, {Name: "max", Type: Integer, Required: true, Max: 9},
 	}})
 	schema := compileConstraints(t, tested)
 	foreign := map[string]string{"nobody": `1`, "Kind": `"x"`, "a/b~c": `1`}

@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"sandboxrun/runner/check"
 )
 
 const smallTask = `{"objective":"o","instructions":"i","context":{"repo_root":"/r"}}`
@@ -208,7 +210,7 @@ func TestDecodeNamesWhatIsWrongWithAConstraint(t *testing.T) {
 		{Path: "/constraints/4/max", Message: "must be an integer, not a string"},
 		{Path: "/constraints/5/paths/1", Message: "must be relative to the root of the repository"},
 		{Path: "/constraints/5/paths/2", Message: "must have at least 1 characters"},
-		{Path: "/constraints/6/kind", Message: "must be one of max_files_changed, max_lines_changed, no_deleted_files, paths_allowed, paths_forbidden"},
+		{Path: "/constraints/6/kind", Message: "must be one of " + kindNames()},
 		{Path: "/constraints/6/more", Message: "unknown field"},
 		{Path: "/constraints/7/kind", Message: "is required"},
 		{Path: "/constraints/9/max", Message: "is required"},
@@ -265,4 +267,13 @@ func TestRelativeRepositoriesAreOfTheTaskFile(t *testing.T) {
 			t.Errorf("%s is no error with another repository", data)
 		}
 	}
+}
+
+// kindNames lists the kinds of constraints.
+func kindNames() string {
+	var names []string
+	for _, k := range check.Kinds() {
+		names = append(names, k.Name)
+	}
+	return strings.Join(names, ", ")
 }
