@@ -75,7 +75,7 @@ func (p *program) app() *cli.App {
 			p.serveCommand(), p.schemaCommand(), p.versionCommand(), p.demoCommand(), p.guestCommand(), p.lookCommand(), p.control().Worker(),
 		},
 	}
-	app.Commands = append(app.Commands, append(p.beginCommands(), p.completionCommand())...)
+	app.Commands = slices.Concat(app.Commands, p.callers().All(), p.beginCommands(), []*cli.Command{p.completionCommand()})
 	p.complete(app.Commands)
 	app.BashComplete = p.suggest(&cli.Command{Subcommands: app.Commands})
 	return app

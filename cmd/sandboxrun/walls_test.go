@@ -25,7 +25,8 @@ var walls = map[string]string{
 	"github.com/coder/websocket":    "runner/httpapi",
 	"github.com/prometheus/":        "runner/httpapi",
 
-	"github.com/evanw/esbuild": "web/bundle",
+	"github.com/evanw/esbuild":         "web/bundle",
+	"github.com/modelcontextprotocol/": "runner/mcp",
 }
 
 type goPackage struct {

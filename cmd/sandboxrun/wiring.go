@@ -9,6 +9,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"sandboxrun/cmd/sandboxrun/callers"
 	"sandboxrun/cmd/sandboxrun/control"
 	"sandboxrun/cmd/sandboxrun/guest"
 	"sandboxrun/cmd/sandboxrun/image"
@@ -191,6 +192,23 @@ func (c *controlled) Interruptible(ctx context.Context) (context.Context, func()
 }
 func (c *controlled) PrintJSON(v any) error            { return (*program)(c).printJSON(v) }
 func (c *controlled) Notef(format string, args ...any) { (*program)(c).notef(format, args...) }
+
+// callers makes the commands by which other programs use this one.
+func (p *program) callers() callers.Commands {
+	return callers.Commands{Program: (*called)(p), In: p.stdin, Out: p.stdout, Err: p.stderr}
+}
+
+// called is what these commands need of the program.
+type called program
+
+func (c *called) Config() (config.Config, error)             { return (*program)(c).config() }
+func (c *called) State() (*state.State, error)               { return (*program)(c).state() }
+func (c *called) Service() (*service.Service, func(), error) { return (*controlled)(c).Service() }
+func (c *called) Getenv(name string) string                  { return c.getenv(name) }
+func (c *called) Version() string                            { return buildVersion().Version }
+func (c *called) Interruptible(ctx context.Context) (context.Context, func()) {
+	return (*program)(c).interruptible(ctx, nil)
+}
 
 // treeLayout is how trees reach boxes when the environment sets it: normally the best layout of the engine is found
 // automatically, so this is for diagnosis.
