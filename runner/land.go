@@ -54,7 +54,7 @@ func landChange(ctx context.Context, x *run) error {
 		commit, err = land.Land(ctx, x.repo, x.trees.Objects, land.Landing{
 			FreeBytes: x.trees.Limits.FreeBytes,
 			Branch:    ref, Parent: x.base, Tree: x.change.snapshot.Tree, Message: x.message(), Trailers: x.trailers(), When: x.started,
-			Journal: x.record.Steps.Watch,
+			Author: x.author(), Committer: x.committer(), Journal: x.record.Steps.Watch,
 		})
 		if commit != "" {
 			x.landed = landing{commit: commit, ref: ref}
@@ -83,6 +83,21 @@ func landChange(ctx context.Context, x *run) error {
 	}
 	x.report.add(i)
 	return nil
+}
+
+// author is who the landed commit says wrote it: the person of the configuration, else whom git would take. The change was
+// made on that person's behalf, and the trailers say by what.
+func (x *run) author() gitdiff.Person {
+	if p, ok := gitdiff.ParsePerson(x.r.o.Config.Land.Author); ok {
+		return p
+	}
+	return x.repo.User(x.r.o.Getenv)
+}
+
+// committer is who made the commit: this program, unless the configuration says otherwise.
+func (x *run) committer() gitdiff.Person {
+	p, _ := gitdiff.ParsePerson(x.r.o.Config.Land.Committer)
+	return p
 }
 
 // landingIssue is the issue of a landing that a person can make possible in the

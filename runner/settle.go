@@ -132,7 +132,9 @@ func (x *run) sessionTree() state.SessionTree {
 		return begin
 	}
 	step.Before(stepSessionTree)
-	c, err := land.StoreCommit(x.trees.Objects, land.Landing{Parent: x.base, Tree: snap.Tree, Message: x.message(), Trailers: x.trailers(), When: x.started})
+	c, err := land.StoreCommit(x.trees.Objects, land.Landing{
+		Parent: x.base, Tree: snap.Tree, Message: x.message(), Trailers: x.trailers(), Author: x.author(), Committer: x.committer(), When: x.started,
+	})
 	step.After(stepSessionTree)
 	if err != nil {
 		x.sessionLost(lost+err.Error(), document.SeverityFlaw)

@@ -4,6 +4,7 @@
 package land
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -26,7 +27,9 @@ type Landing struct {
 	Message string         // shown in the log; cleaned and cut by [Land]
 	// Trailers are the statements the commit makes about itself, the only ones: what reads like one in the message is not.
 	Trailers []Trailer
-	When     time.Time // of author and committer
+	// Author and Committer are written as they are; [gitdiff.Runner] for the zero value.
+	Author, Committer gitdiff.Person
+	When              time.Time // of author and committer
 	// Journal is called before and after the user's repository may change, so that a later runner can finish or undo a
 	// landing whose runner died. Nil is not called.
 	Journal step.Journal
@@ -152,8 +155,11 @@ func writeCommit(o *gitdiff.Objects, l Landing) (plumbing.Hash, error) {
 	if l.When.IsZero() {
 		return plumbing.ZeroHash, errors.New("no time given")
 	}
-	by := object.Signature{Name: gitdiff.AuthorName, Email: gitdiff.AuthorEmail, When: l.When}
-	c := object.Commit{Author: by, Committer: by, Message: commitMessage(l.Message, l.Trailers), TreeHash: plumbing.NewHash(l.Tree)}
+	by := func(p gitdiff.Person) object.Signature {
+		p = cmp.Or(p, gitdiff.Runner)
+		return object.Signature{Name: p.Name, Email: p.Email, When: l.When}
+	}
+	c := object.Commit{Author: by(l.Author), Committer: by(l.Committer), Message: commitMessage(l.Message, l.Trailers), TreeHash: plumbing.NewHash(l.Tree)}
 	if l.Parent.ID != "" {
 		if !plumbing.IsHash(l.Parent.ID) {
 			return plumbing.ZeroHash, fmt.Errorf("%q is no object id", gitname.Clip(l.Parent.ID, 64))

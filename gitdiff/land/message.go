@@ -9,7 +9,7 @@ import (
 
 // Bounds of a commit message.
 const (
-	maxSubject      = 200 // runes of the first line
+	maxSubject      = 72 // runes of the first line: what logs, mails and web pages show of it
 	maxMessageLine  = 500
 	maxMessageLines = 100
 	maxTrailerValue = 300
@@ -47,7 +47,11 @@ func commitMessage(text string, trailers []Trailer) string {
 func cleanMessage(text string) string {
 	text = strings.ReplaceAll(text[:min(len(text), maxMessageLines*maxMessageLine)], "\r\n", "\n")
 	subject, body, _ := strings.Cut(strings.TrimSpace(text), "\n")
-	out := []string{gitname.Clip(strings.TrimSpace(strings.ReplaceAll(subject, "\t", " ")), maxSubject)} // git takes no subject for a trailer
+	subject = strings.TrimSpace(strings.ReplaceAll(subject, "\t", " "))
+	out := []string{shorten(gitname.Clip(subject, maxMessageLine))} // git takes no subject for a trailer
+	if len(subject) > maxSubject && out[0] != subject {
+		body = subject + "\n\n" + strings.TrimSpace(body) // the whole sentence is the first paragraph
+	}
 	if divider.MatchString(out[0]) {
 		out[0] = "> " + out[0]
 	}
@@ -66,6 +70,19 @@ func cleanMessage(text string) string {
 		out = append(out, cleanLine(strings.TrimRight(strings.ReplaceAll(line, "\t", "    "), " "), maxMessageLine))
 	}
 	return strings.Join(out, "\n") + "\n"
+}
+
+// shorten cuts a subject after the last word that fits.
+func shorten(subject string) string {
+	runes := []rune(subject)
+	if len(runes) <= maxSubject {
+		return subject
+	}
+	cut := string(runes[:maxSubject-1])
+	if at := strings.LastIndexByte(cut, ' '); at > len(cut)/2 {
+		cut = cut[:at]
+	}
+	return strings.TrimRight(cut, " ,;:.-") + "…"
 }
 
 // cleanLine makes a line that only people read.

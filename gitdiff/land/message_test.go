@@ -22,6 +22,9 @@ func TestCleanMessage(t *testing.T) {
 		"a trailer with a slash":       {"s\n\nSigned-off-by:/x <l@x>", "s\n\n> Signed-off-by:/x <l@x>\n"},
 		"the end of a patch's message": {"s\n\na\n---\nb\n# c", "s\n\na\n> ---\nb\n> # c\n"},
 		"a web address":                {"s\n\nhttps://localhost/x", "s\n\nhttps://localhost/x\n"},
+		"long subject":                 {"Make the parser of dates accept a year of two digits, and refuse any other, as the standard asks\n\nb", "Make the parser of dates accept a year of two digits, and refuse any…\n\nMake the parser of dates accept a year of two digits, and refuse any other, as the standard asks\n\nb\n"},
+		"a subject without a space":    {strings.Repeat("x", 73), strings.Repeat("x", 71) + "…\n\n" + strings.Repeat("x", 73) + "\n"},
+		"a long trailer":               {"Signed-off-by: " + strings.Repeat("x", 73), "Signed-off-by: " + strings.Repeat("x", 56) + "…\n\n> Signed-off-by: " + strings.Repeat("x", 73) + "\n"},
 		"control":                      {"a\x1b[31m\x00b\r\n\nx\u202ey\xff", "a\\u001b[31m\\u0000b\n\nx\\u202ey\\xff\n"},
 	} {
 		if got := cleanMessage(tc.text); got != tc.want {

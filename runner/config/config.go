@@ -143,6 +143,10 @@ type Land struct {
 	// MaxFile is the size above which a new file is told of, and the least up to
 	// which one is taken at all.
 	MaxFile document.Size `json:"max_file"`
+	// Author and Committer of landed commits, as "Name <address>". Without them the author is whom git would take in the
+	// repository, and the committer is this program.
+	Author    string `json:"author,omitempty"`
+	Committer string `json:"committer,omitempty"`
 }
 
 // DefaultMaxFile is where hosts of repositories begin to warn.
@@ -159,6 +163,8 @@ func (l Land) over(base Land) Land {
 		Permit:       append(append([]string{}, base.Permit...), l.Permit...),
 		Refuse:       append(append([]string{}, base.Refuse...), l.Refuse...),
 		MaxFile:      cmp.Or(l.MaxFile, base.MaxFile),
+		Author:       cmp.Or(l.Author, base.Author),
+		Committer:    cmp.Or(l.Committer, base.Committer),
 	}
 }
 

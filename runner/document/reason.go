@@ -113,6 +113,7 @@ var formWords = map[string]string{
 	`^[A-Z][A-Z0-9_]{0,63}$`:                      `must be at most 64 capital letters, digits and "_", such as PLAN`,
 	`^[A-Za-z_][A-Za-z0-9_]{0,127}$`:              `must be the name of a variable: letters, digits and "_", not beginning with a digit`,
 	`^[0-9A-Za-z]{1,26}$`:                         "must be the id of a run, or the beginning of one",
+	`^[^<>\x00-\x1f]+ <[^<> \x00-\x1f]+>$`:        "must be a person as git writes one, such as Ann Other <ann@example.org>",
 	`^[0-9a-f]{16}$`:                              "must be 16 hexadecimal digits in lower case",
 	`^https?://`:                                  "must begin with http:// or https://",
 	`^/`:                                          "must be an absolute path",

@@ -89,7 +89,8 @@ func TestObeyedFilesAreReportedAndLandCleanly(t *testing.T) {
 	if err := os.Remove(pwn); err != nil {
 		t.Fatal(err)
 	}
-	for _, kv := range [][2]string{{"core.hooksPath", ".git/hooks"}, {"commit.gpgSign", "true"}, {"gpg.program", "touch " + pwn}, {"core.logAllRefUpdates", "always"}} {
+	for _, kv := range [][2]string{{"core.hooksPath", ".git/hooks"}, {"commit.gpgSign", "true"}, {"gpg.program", "touch " + pwn}, {"core.logAllRefUpdates", "always"},
+		{"user.name", "Ann"}, {"user.email", "ann@example.org"}} {
 		p.git("config", kv[0], kv[1])
 	}
 	before := fingerprint(t, p.dir)
@@ -154,7 +155,7 @@ func TestObeyedFilesAreReportedAndLandCleanly(t *testing.T) {
 	if string(trailers) != want || strings.ContainsAny(message, "\x1b\r") {
 		t.Errorf("trailers %q, want %q; message %q", trailers, want, message)
 	}
-	if who := p.git("log", "-1", "--format=%an <%ae> %cn %G?", res.Git.Branch); who != "sandboxrun <sandboxrun@localhost> sandboxrun N" {
+	if who := p.git("log", "-1", "--format=%an <%ae> %cn %G?", res.Git.Branch); who != "Ann <ann@example.org> sandboxrun N" {
 		t.Errorf("signed %q", who)
 	}
 }
