@@ -16,6 +16,7 @@ import (
 	"sandboxrun/runner/check"
 	"sandboxrun/runner/config"
 	"sandboxrun/runner/document"
+	"sandboxrun/runner/excerpt"
 	"sandboxrun/runner/reader"
 	"sandboxrun/runner/scan"
 )
@@ -86,6 +87,7 @@ func (c *captured) took(got reader.Reading, tree string, land config.Land, repor
 	}
 	if got.Inspection != nil {
 		c.inspected(got.Inspection, land, report)
+		c.reportLitter(report)
 	}
 	if got.Leaks != nil {
 		c.leaks, c.searched = *got.Leaks, true
@@ -106,6 +108,29 @@ func (c *captured) secrets() *check.Secrets {
 		s.Incomplete = c.leaks.Incomplete.Error()
 	}
 	return s
+}
+
+// maxLitterNamed bounds the places that one issue names.
+const maxLitterNamed = 10
+
+// reportLitter names what of the change tools left behind. It stays in the change: a name proves nothing.
+func (c *captured) reportLitter(report *findings) {
+	if c.diff == nil {
+		return
+	}
+	places, files := c.diff.Litter()
+	if files == 0 {
+		return
+	}
+	var shown []string
+	for _, p := range places[:min(len(places), maxLitterNamed)] {
+		shown = append(shown, excerpt.Clip(fmt.Sprintf("%q", p), 200))
+	}
+	text := fmt.Sprintf("%d new files look like what tools leave behind: %s", files, strings.Join(shown, ", "))
+	if more := len(places) - len(shown); more > 0 {
+		text += fmt.Sprintf(", and %d more places", more)
+	}
+	report.add(issue(document.CodeLitter, text))
 }
 
 // reportLeaks reports what a search for secrets found.

@@ -3,14 +3,17 @@ package runner
 import (
 	"context"
 	"fmt"
+	"strings"
 	"time"
 
 	"sandboxrun/gitdiff"
+	"sandboxrun/gitdiff/change"
 	"sandboxrun/gitdiff/dirty"
 	"sandboxrun/gitdiff/workspace"
 	"sandboxrun/internal/step"
 	"sandboxrun/runner/box"
 	"sandboxrun/runner/document"
+	"sandboxrun/runner/excerpt"
 )
 
 var (
@@ -74,8 +77,9 @@ func (x *run) searchDirt(ctx context.Context) error {
 		if err != nil {
 			return fmt.Errorf("include uncommitted changes: %w", err)
 		}
+		committed := x.base
 		x.base = base
-		return nil
+		return x.reportIncluded(ctx, committed.Tree)
 	}
 	sctx, cancel := context.WithCancel(ctx)
 	s := &dirtSearch{cancel: cancel, done: make(chan struct{})}
@@ -84,6 +88,24 @@ func (x *run) searchDirt(ctx context.Context) error {
 		s.dirt, s.err = dirty.Read(sctx, x.repo)
 	}()
 	x.dirt = s
+	return nil
+}
+
+// reportIncluded says that the run starts from more than what is committed: whoever merges its branch gets that, too.
+func (x *run) reportIncluded(ctx context.Context, committed string) error {
+	if x.base.Tree == committed {
+		return nil
+	}
+	diff, err := change.List(ctx, x.trees.Objects, committed, x.base.Tree)
+	if err != nil {
+		return fmt.Errorf("list uncommitted changes: %w", err)
+	}
+	var names []string
+	for _, c := range diff.Changes[:min(len(diff.Changes), 5)] {
+		names = append(names, excerpt.Clip(c.Path, 200))
+	}
+	x.report.add(issue(document.CodeDirtyIncluded, fmt.Sprintf("the run starts from %d uncommitted or untracked files, and its branch holds them (%s)",
+		len(diff.Changes), strings.Join(names, ", "))))
 	return nil
 }
 

@@ -44,6 +44,7 @@ const (
 	CodeEgressDenied        = "egress_denied"
 	CodeModelRequestRefused = "model_request_refused"
 	CodeDirtyTree           = "dirty_tree"
+	CodeDirtyIncluded       = "dirty_included"
 	CodeSessionLost         = "session_lost"
 	CodeApprovalDenied      = "approval_denied"
 	CodeApprovalTimeout     = "approval_timeout"
@@ -75,6 +76,7 @@ const (
 	CodeRefConflict    = "ref_conflict"
 	CodeBranchTaken    = "branch_taken"
 
+	CodeLitter           = "litter_in_change"
 	CodeTreeTooLarge     = "tree_too_large"
 	CodeTreeUnstable     = "tree_unstable"
 	CodeHiddenByIgnore   = "hidden_by_ignore"
@@ -165,6 +167,8 @@ var issueKinds = []IssueKind{
 		"if the task needs it, name the grant in agent.grants and permit it with providers.NAME.allow in the configuration"},
 	{CodeDirtyTree, IssueConflict, sev(SeverityNote), "the user has uncommitted changes that the run did not include",
 		"commit them, or set context.include_dirty"},
+	{CodeDirtyIncluded, IssueConflict, sev(SeverityNote), "the run started from uncommitted changes, as the task asks, so the landed branch holds them as well",
+		"merge the branch only where these changes are wanted, too; \"sandboxrun apply\" brings what the run changed alone"},
 	{CodeSessionLost, IssueEnv, sev(SeverityFlaw, SeverityFatal), "a conversation or the files of a session could not be kept or restored",
 		"repeat what the agent needs to know, or start another session"},
 	{CodeApprovalDenied, IssueConflict, sev(SeverityFlaw), "tool calls of the agent were denied",
@@ -224,6 +228,8 @@ var issueKinds = []IssueKind{
 	{CodeRefConflict, IssueConflict, sev(SeverityFlaw), "the name of another branch rules out a branch of this name",
 		"rename the other branch"},
 
+	{CodeLitter, IssueConflict, sev(SeverityNote), "new files of the change have names of what tools leave behind, such as __pycache__ or node_modules",
+		"ignore them in .gitignore and run the task again, or leave them out when you merge"},
 	{CodeTreeTooLarge, IssueEnv, sev(SeverityFatal), "the tree that a box left is too large to be captured",
 		"have the commands write temporary files to /tmp, or have the repository ignore them"},
 	{CodeTreeUnstable, IssueEnv, sev(SeverityFatal, SeverityFlaw), "something changed the tree while it was being read",

@@ -109,10 +109,13 @@ func TestDirtyTreesAreReportedOrIncluded(t *testing.T) {
 	if o.exit != 0 || !hasCode(res, "dirty_tree") {
 		t.Errorf("exit %d, codes %v", o.exit, codes(res))
 	}
+	if hasCode(res, "dirty_included") {
+		t.Errorf("codes %v", codes(res))
+	}
 	task := repo.task("grep -q 'by the user' README.md && test -e untracked.txt && echo x > x")
 	task["context"].(map[string]any)["include_dirty"] = true
 	res, o = rig.execute(task)
-	if o.exit != 0 || len(res.FilesChanged) != 1 || hasCode(res, "dirty_tree") {
+	if o.exit != 0 || len(res.FilesChanged) != 1 || hasCode(res, "dirty_tree") || !hasCode(res, "dirty_included") {
 		t.Fatalf("exit %d, files %+v, codes %v", o.exit, res.FilesChanged, codes(res))
 	}
 	if got := repo.git("show", res.Git.Branch+":README.md"); got != "changed by the user" {
