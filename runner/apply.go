@@ -1,10 +1,12 @@
 package runner
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 
 	"sandboxrun/gitdiff"
 	"sandboxrun/gitdiff/apply"
@@ -21,6 +23,10 @@ type ApplyOptions struct {
 	Override []string
 	// DryRun writes nothing: the report says what would be written.
 	DryRun bool
+	// Session takes everything the session of the run has changed up to it, not the run alone.
+	Session bool
+	// ThreeWay merges the lines of files that the working tree has changed as well, and does not ask for the run's base.
+	ThreeWay bool
 	// Show is called with the result of the run before anything else; nil for nobody.
 	Show func(*document.Result)
 	// Before is called with what is wrong with the change before anything is written; nil for nobody.
@@ -32,6 +38,8 @@ type ApplyReport struct {
 	Run     string   `json:"run"`
 	Files   []string `json:"files"`              // paths written or removed, without those already as they should be
 	LeftOut []string `json:"left_out,omitempty"` // symbolic links that lead out of the tree, which are never written
+	Merged  []string `json:"merged,omitempty"`   // of Files, those that keep lines of the working tree as well
+	Runs    []string `json:"runs,omitempty"`     // of a session, those whose changes these are, the first one first
 	// Refused are the refusals that the caller has overridden.
 	Refused []document.Refusal `json:"refused,omitempty"`
 }
@@ -53,12 +61,25 @@ func (r *Runner) Apply(ctx context.Context, run string, o ApplyOptions) (rep App
 	if o.Show != nil {
 		o.Show(res)
 	}
-	if len(res.FilesChanged) == 0 {
-		return rep, nil
+	applied := []part{{res, plan}}
+	if o.Session {
+		if applied, err = r.sessionUpTo(res, plan); err != nil {
+			return rep, err
+		}
+		for _, p := range applied {
+			rep.Runs = append(rep.Runs, p.res.RunID)
+		}
 	}
-	if res.Git.Patch == "" {
-		return rep, &document.InputError{Message: fmt.Sprintf("run %s cannot be applied", dir.ID()), Details: []document.Detail{{Message: "its change holds a secret"}},
-			Hint: "see its secret_in_diff issues; run the task again without the secret"}
+	changed := false
+	for _, p := range applied {
+		changed = changed || len(p.res.FilesChanged) > 0
+		if len(p.res.FilesChanged) > 0 && p.res.Git.Patch == "" {
+			return rep, &document.InputError{Message: fmt.Sprintf("run %s cannot be applied", p.res.RunID), Details: []document.Detail{{Message: "its change holds a secret"}},
+				Hint: "see its secret_in_diff issues; run the task again without the secret"}
+		}
+	}
+	if !changed {
+		return rep, nil
 	}
 	repo, err := gitdiff.Open(plan.RepoRoot)
 	if err != nil {
@@ -70,36 +91,100 @@ func (r *Runner) Apply(ctx context.Context, run string, o ApplyOptions) (rep App
 		return rep, fmt.Errorf("open store: %w", err)
 	}
 	defer func() { err = errors.Join(err, objects.Close()) }()
-	base, err := objects.Tree(ctx, res.Git.BaseCommit)
+	base, err := objects.Tree(ctx, applied[0].res.Git.BaseCommit)
 	if err != nil {
-		return rep, fmt.Errorf("base of run %s: %w", dir.ID(), err)
+		return rep, fmt.Errorf("base of run %s: %w", applied[0].res.RunID, err)
 	}
-	moved, err := r.baseIsHere(ctx, repo, objects, res, base)
-	if err != nil {
-		return rep, err
+	moved := o.ThreeWay // then the base need not be here
+	if !moved {
+		if moved, err = r.baseIsHere(ctx, repo, objects, applied[0].res, base); err != nil {
+			return rep, err
+		}
 	}
-	diff, err := change.Compare(ctx, objects, base, res.Git.Tree)
+	tree := res.Git.Tree
+	if tree == "" { // the run changed nothing, an earlier one of its session did
+		tree = base
+		for _, p := range applied {
+			tree = cmp.Or(p.res.Git.Tree, tree)
+		}
+	}
+	diff, err := change.Compare(ctx, objects, base, tree)
 	if err != nil {
 		return rep, fmt.Errorf("change of run %s: %w", dir.ID(), err)
 	}
-	refused, err := r.standing(ctx, res, plan, diff)
-	if err != nil {
-		return rep, fmt.Errorf("change of run %s: %w", dir.ID(), err)
+	var refused []document.Refusal
+	var issues []document.Issue
+	flawed := false
+	for _, p := range applied { // what an earlier run was refused for is in the whole
+		speaking, err := r.standing(ctx, p.res, p.plan, diff)
+		if err != nil {
+			return rep, fmt.Errorf("change of run %s: %w", p.res.RunID, err)
+		}
+		for _, s := range speaking {
+			if !slices.Contains(refused, s) {
+				refused = append(refused, s)
+			}
+		}
+		issues, flawed = append(issues, p.res.Issues...), flawed || p.res.Status != document.StatusSuccess
 	}
 	if err := overridden(dir.ID(), refused, o.Override); err != nil {
 		return rep, err
 	}
 	rep.Refused = refused
-	if o.Before != nil && (len(refused) > 0 || res.Status != document.StatusSuccess) {
-		o.Before(refused, res.Issues)
+	if o.Before != nil && (len(refused) > 0 || flawed) {
+		o.Before(refused, issues)
 	}
 	write := apply.Apply
-	if o.DryRun {
+	switch {
+	case o.ThreeWay:
+		write = func(ctx context.Context, r *gitdiff.Repo, store *gitdiff.Objects, d *change.Diff) (apply.Report, error) {
+			return apply.Merge(ctx, r, store, d, o.DryRun)
+		}
+	case o.DryRun:
 		write = apply.Try
 	}
 	done, err := write(ctx, repo, objects, diff)
-	rep.Files, rep.LeftOut = append(rep.Files, done.Written...), append(rep.LeftOut, done.Escapes...)
+	rep.Files, rep.LeftOut, rep.Merged = append(rep.Files, done.Written...), append(rep.LeftOut, done.Escapes...), done.Merged
 	return rep, unapplied(res, moved, err)
+}
+
+// part is one of the runs whose changes are applied together.
+type part struct {
+	res  *document.Result
+	plan *plan.Plan
+}
+
+// sessionUpTo returns the runs of a session up to one of them, the first one first. All of their results are needed: a
+// change that one was refused for is in the files of those after it.
+func (r *Runner) sessionUpTo(res *document.Result, p *plan.Plan) ([]part, error) {
+	no := func(format string, args ...any) error {
+		return &document.InputError{Message: fmt.Sprintf("the session of run %s cannot be applied", res.RunID), Details: []document.Detail{{Message: fmt.Sprintf(format, args...)}},
+			Hint: mergeHint(res)}
+	}
+	if p.Session == "" {
+		return nil, &document.InputError{Message: fmt.Sprintf("run %s belongs to no session", res.RunID), Hint: "leave --session out"}
+	}
+	doc, err := r.o.State.ReadSession(p.Session)
+	if err != nil {
+		return nil, no("session %q cannot be read: %v", p.Session, err)
+	}
+	last := slices.IndexFunc(doc.Runs, func(s state.SessionRun) bool { return s.RunID == res.RunID })
+	if last < 0 {
+		return nil, no("a retry has replaced it")
+	}
+	var parts []part
+	for _, s := range doc.Runs[:last] {
+		dir, err := r.o.State.Find(s.RunID)
+		if err != nil {
+			return nil, no("its earlier run %s was removed: %v", s.RunID, err)
+		}
+		earlier, plan, err := ended(dir)
+		if err != nil {
+			return nil, err
+		}
+		parts = append(parts, part{earlier, plan})
+	}
+	return append(parts, part{res, p}), nil
 }
 
 // baseIsHere refuses a change whose base is neither in the history of HEAD nor in the working tree: only a part of the
@@ -135,7 +220,7 @@ func (r *Runner) baseIsHere(ctx context.Context, repo *gitdiff.Repo, objects *gi
 		Message: fmt.Sprintf("run %s cannot be applied", res.RunID),
 		Details: []document.Detail{{Message: fmt.Sprintf("it began from commit %.12s, which HEAD does not contain; the working tree differs from it at %s",
 			res.Git.BaseCommit, excerpt.Clip(fmt.Sprintf("%q", missing[:min(len(missing), 5)]), 1000))}},
-		Hint: mergeHint(res) + "; of a session, the earlier runs come first",
+		Hint: mergeHint(res) + "; of a session, --session brings the earlier runs along, and --three-way merges lines",
 	}
 }
 
@@ -156,11 +241,15 @@ func unapplied(res *document.Result, moved bool, err error) error {
 	run := res.RunID
 	switch {
 	case errors.As(err, &conflict) && moved:
-		hint = "your branch moved since the run began: " + mergeHint(res)
+		hint = "your branch moved since the run began: " + mergeHint(res) + "; --three-way merges lines into the working tree"
 	case errors.As(err, &unsafe):
 		hint = "nothing is ever written through a symbolic link or into a git directory: remove the link, or merge the run's branch"
-	case errors.As(err, &conflict), errors.Is(err, apply.ErrBare), errors.Is(err, apply.ErrElsewhere):
-		hint = "commit or stash these changes first, or merge the run's branch"
+	case errors.Is(err, apply.ErrNoGit):
+		hint = "install git, or leave --three-way out"
+	case errors.As(err, &conflict):
+		hint = "commit or stash these changes first, or merge the run's branch; --three-way merges lines where the changes do not touch"
+	case errors.Is(err, apply.ErrBare), errors.Is(err, apply.ErrElsewhere):
+		hint = "merge the run's branch"
 	default:
 		return err
 	}

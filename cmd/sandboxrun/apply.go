@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -29,10 +30,21 @@ tree has, and when the run's result refuses the change (git.refused). Status and
 problems of the run are printed first. Symbolic links that point outside the
 tree are never written.
 
+--session brings everything that the session of the run has changed up to it.
+--three-way merges lines, as git does, where the working tree has changed a file as
+well; a file in which both changes touch the same lines is refused, and then nothing
+is written.
+
 Examples:
    sandboxrun apply RUN
+   sandboxrun apply --session last
+   sandboxrun apply --three-way RUN
    sandboxrun apply --refused constraint_violated RUN`,
-		Flags: []cli.Flag{jsonFlag, refusedFlag},
+		Flags: []cli.Flag{
+			jsonFlag, refusedFlag,
+			&cli.BoolFlag{Name: "session", Usage: "bring what the runs before it in its session changed as well"},
+			&cli.BoolFlag{Name: "three-way", Usage: "merge lines where the working tree has changed a file as well"},
+		},
 		Action: func(c *cli.Context) error {
 			dir, err := p.findRun(c)
 			if err != nil {
@@ -40,7 +52,9 @@ Examples:
 			}
 			id := dir.ID()
 			return p.withRunner(c, func(ctx context.Context, r *runner.Runner) error {
-				report, err := r.Apply(ctx, id, runner.ApplyOptions{Override: c.StringSlice(refusedFlag.Name), Before: p.warn, Show: p.introduce})
+				report, err := r.Apply(ctx, id, runner.ApplyOptions{
+					Override: c.StringSlice(refusedFlag.Name), Session: c.Bool("session"), ThreeWay: c.Bool("three-way"), Before: p.warn, Show: p.introduce,
+				})
 				if err != nil {
 					return err
 				}
@@ -48,12 +62,20 @@ Examples:
 					return p.printJSON(report)
 				}
 				for _, f := range report.Files {
-					fmt.Fprintf(p.stdout, "%s\n", render.Printable(f))
+					line := render.Printable(f)
+					if slices.Contains(report.Merged, f) {
+						line += "  (merged with your changes)"
+					}
+					fmt.Fprintln(p.stdout, line)
 				}
 				for _, f := range report.LeftOut {
 					fmt.Fprintf(p.stdout, "not written, because it points outside the tree: %s\n", render.Printable(f))
 				}
-				_, err = fmt.Fprintf(p.stdout, "applied run %s: %d files\n", render.Printable(report.Run), len(report.Files))
+				what := "run " + report.Run
+				if len(report.Runs) > 1 {
+					what = fmt.Sprintf("%d runs of a session, up to %s", len(report.Runs), report.Run)
+				}
+				_, err = fmt.Fprintf(p.stdout, "applied %s: %d files\n", render.Printable(what), len(report.Files))
 				return err
 			})
 		},

@@ -29,6 +29,7 @@ var notRun = map[string]string{
 	"sandboxrun image rm my-python":                                                          "needs that image",
 	"sandboxrun image prune --parts":                                                         "would make every build of this machine slow",
 	"sandboxrun execute --session fix-login task.json":                                       "needs a task with an agent",
+	"sandboxrun apply --session last":                                                        "needs a session, and so an agent",
 	"sandboxrun sessions show SESSION":                                                       "needs a session, and so an agent",
 	"sandboxrun sessions show --json SESSION":                                                "needs a session, and so an agent",
 	"sandboxrun sessions rm SESSION":                                                         "needs a session, and so an agent",

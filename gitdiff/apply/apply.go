@@ -32,21 +32,27 @@ func (e *ConflictError) Error() string {
 type Report struct {
 	Written []string // paths written or removed, without those that were as they should be already
 	Escapes []string // symbolic links that lead out of the tree or into .git, which are never written
+	Merged  []string // of Written, those that have lines of the working tree and of the change; only [Merge] makes such
 }
 
 // Apply brings a diff into the user's working tree; index and HEAD stay as they are, and nothing is run. Every path must
 // be as it is on the From side, byte for byte, or already as on the To side; otherwise nothing is written and the error
 // is a [*ConflictError] or an [*UnsafeError]. The report is right also with an error.
 func Apply(ctx context.Context, r *gitdiff.Repo, o *gitdiff.Objects, d *change.Diff) (rep Report, err error) {
-	return apply(ctx, r, o, d, func(a *applier, c *change.Change) error { return a.write(c) })
+	return apply(ctx, r, o, d, nil, write)
 }
 
 // Try is [Apply] without writing anything: the report says what it would do.
 func Try(ctx context.Context, r *gitdiff.Repo, o *gitdiff.Objects, d *change.Diff) (Report, error) {
-	return apply(ctx, r, o, d, func(*applier, *change.Change) error { return nil })
+	return apply(ctx, r, o, d, nil, leave)
 }
 
-func apply(ctx context.Context, r *gitdiff.Repo, o *gitdiff.Objects, d *change.Diff, do func(*applier, *change.Change) error) (rep Report, err error) {
+// What apply does with each change: it writes it, or leaves it.
+func write(a *applier, c *change.Change) error { return a.write(c) }
+func leave(*applier, *change.Change) error     { return nil }
+
+// apply is Apply and Try, or Merge with a merger.
+func apply(ctx context.Context, r *gitdiff.Repo, o *gitdiff.Objects, d *change.Diff, m *merger, do func(*applier, *change.Change) error) (rep Report, err error) {
 	if r.Bare() {
 		return rep, ErrBare
 	}
@@ -56,6 +62,7 @@ func apply(ctx context.Context, r *gitdiff.Repo, o *gitdiff.Objects, d *change.D
 	}
 	defer func() { err = errors.Join(err, root.close()) }()
 	a := newApplier(root, o, d)
+	a.merger = m
 	todo, err := a.check(ctx)
 	rep.Escapes = a.escapes
 	if err != nil {
@@ -69,6 +76,9 @@ func apply(ctx context.Context, r *gitdiff.Repo, o *gitdiff.Objects, d *change.D
 			return rep, fmt.Errorf("apply %q: %w", todo[i].Name, err)
 		}
 		rep.Written = append(rep.Written, todo[i].Name)
+		if a.merged[todo[i].Name] {
+			rep.Merged = append(rep.Merged, todo[i].Name)
+		}
 	}
 	return rep, nil
 }
@@ -92,6 +102,17 @@ func (a *applier) check(ctx context.Context) ([]change.Change, error) {
 		case err != nil:
 			return nil, fmt.Errorf("read %q: %w", c.Name, err)
 		case now == newState(c):
+		case now != oldState(c) && a.merger != nil:
+			both, ok, err := a.merge(ctx, c, now)
+			if err != nil {
+				return nil, fmt.Errorf("merge %q: %w", c.Name, err)
+			}
+			if !ok {
+				conflict.Paths = append(conflict.Paths, c.Name)
+			} else if now != newState(&both) { // the working tree has the change already
+				a.merged[c.Name] = true
+				todo = append(todo, both)
+			}
 		case now != oldState(c) || c.NewMode == submoduleMode:
 			conflict.Paths = append(conflict.Paths, c.Name)
 		default:

@@ -21,6 +21,8 @@ type applier struct {
 	storer  storer.EncodedObjectStorer
 	diff    *change.Diff
 	escapes []string
+	merger  *merger         // nil where nothing is merged
+	merged  map[string]bool // paths whose new side is of both changes
 
 	paths    map[string]bool // all paths of the diff
 	removed  map[string]bool // those that it deletes
@@ -28,7 +30,7 @@ type applier struct {
 }
 
 func newApplier(root *workTree, o *gitdiff.Objects, d *change.Diff) *applier {
-	a := &applier{root: root, storer: o.Storer(), diff: d, paths: map[string]bool{}, removed: map[string]bool{}, emptying: map[string]bool{}}
+	a := &applier{root: root, storer: o.Storer(), diff: d, paths: map[string]bool{}, removed: map[string]bool{}, emptying: map[string]bool{}, merged: map[string]bool{}}
 	for i := range d.Changes {
 		c := &d.Changes[i]
 		if a.paths[c.Name] = true; c.Type != change.Deleted {

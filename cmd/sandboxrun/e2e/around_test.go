@@ -54,8 +54,13 @@ func TestApplyNeverOverwritesTheUsersWork(t *testing.T) {
 	res, _ := rig.execute(repo.task(mend, "rm old.txt"), "--land", "none")
 	repo.write(map[string]string{"old.txt": "the user's own words\n"})
 	before := fingerprint(t, repo.dir)
-	if o := rig.run(nil, "apply", res.RunID); o.exit != 2 || !strings.Contains(string(o.stderr)+string(o.stdout), "old.txt") {
-		t.Errorf("apply: exit %d: %s%s", o.exit, o.stdout, o.stderr)
+	for _, flags := range [][]string{{}, {"--three-way"}} {
+		if o := rig.run(nil, append(append([]string{"apply"}, flags...), res.RunID)...); o.exit != 2 || !strings.Contains(string(o.stderr)+string(o.stdout), "old.txt") {
+			t.Errorf("apply %v: exit %d: %s%s", flags, o.exit, o.stdout, o.stderr)
+		}
+	}
+	if o := rig.run(nil, "apply", "--session", res.RunID); o.exit != 2 || !strings.Contains(string(o.stderr), "belongs to no session") {
+		t.Errorf("apply --session: exit %d: %s", o.exit, o.stderr)
 	}
 	for name, sum := range fingerprint(t, repo.dir) {
 		if before[name] != sum {

@@ -112,6 +112,16 @@ func TestAFollowUpRemembersAndGoesOnWithTheFiles(t *testing.T) {
 			if d := cmp.Diff(before, fingerprint(t, repo.dir)); d != "" {
 				t.Errorf("the user's repository changed:\n%s", d)
 			}
+			// The last run changed nothing, and the one before only what the first had made; the session as a whole applies.
+			if o := rig.run(nil, "apply", second.RunID); o.exit != 2 || !strings.Contains(string(o.stderr), "--session") {
+				t.Errorf("a part of the session was applied: exit %d: %s", o.exit, o.stderr)
+			}
+			if o := rig.run(nil, "apply", "--session", third.RunID); o.exit != 0 || !strings.Contains(string(o.stdout), "applied 3 runs of a session") {
+				t.Errorf("apply --session: exit %d: %s%s", o.exit, o.stdout, o.stderr)
+			}
+			if got := repo.git("status", "--porcelain"); got != "D old.txt\n?? one.txt" {
+				t.Errorf("the working tree has %q", got)
+			}
 			if first.Agent.SessionID != second.Agent.SessionID {
 				t.Errorf("the CLI's sessions are %s and %s", first.Agent.SessionID, second.Agent.SessionID)
 			}
