@@ -26,6 +26,7 @@ const (
 // something is missing. timeout says that a person had time and did not answer.
 func (d *Desk) Decide(ctx context.Context, agent *plan.Agent, asker Asker, r agents.ApprovalRequest, p Pending) (a Answer, timeout bool) {
 	rules := agent.Approvals
+	p.Command = r.Command
 	question := len(r.Questions) > 0
 	switch {
 	case ctx.Err() != nil:
@@ -45,7 +46,7 @@ func (d *Desk) Decide(ctx context.Context, agent *plan.Agent, asker Asker, r age
 	case asker == nil && !d.Box.Exists():
 		return Answer{Reason: "nobody can be asked: this run has no terminal", By: byNobody}, false
 	}
-	if a, ok := d.recall(p); ok {
+	if a, ok := d.recall(p, r); ok {
 		return a, false
 	}
 	if full := d.admit(); full != "" {

@@ -27,6 +27,8 @@ type Pending struct {
 	Action    agents.Action     `json:"action"`
 	Input     []byte            `json:"-"` // what would run, known secrets hidden; Digest is of the exact bytes
 	Questions []agents.Question `json:"questions,omitempty"`
+	// Command is the command line of a call that runs one, "" of others.
+	Command string `json:"-"`
 }
 
 // Answer is what a person says about a Pending.
@@ -35,6 +37,7 @@ type Answer struct {
 	Reason  string              // told to the model when denied
 	Answers map[string][]string // to questions, by their id
 	By      string              // who answered, for the journal
+	For     Scope               // which further requests it is for
 }
 
 // Asker shows a request to somebody. Ask returns an answer, or ok false when
@@ -72,6 +75,7 @@ type Desk struct {
 	waiting    int
 	put        int
 	remembered map[string]Answer // by digest
+	allowed    []allowance
 }
 
 // Digest is the digest of a request, see [Pending].
@@ -111,24 +115,6 @@ func (d *Desk) leave() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.waiting--
-}
-
-// recall is the remembered answer to exactly this request.
-func (d *Desk) recall(p Pending) (Answer, bool) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	a, ok := d.remembered[p.Digest]
-	return a, ok && len(p.Questions) == 0
-}
-
-func (d *Desk) remember(p Pending, a Answer) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if d.remembered == nil {
-		d.remembered = map[string]Answer{}
-	}
-	a.By += ", remembered"
-	d.remembered[p.Digest] = a
 }
 
 // errApprovalTimeout ends the waiting for a person.
@@ -207,14 +193,16 @@ func (d *Desk) judge(p Pending, complete bool, first mailbox.Answer) (Answer, er
 	case a.Allow && !complete:
 		return Answer{}, mailbox.ErrIncomplete
 	}
-	if first.Remember && len(p.Questions) == 0 {
-		d.remember(p, a)
+	if first.Remember && first.Scope == "" {
+		first.Scope = string(ScopeExact)
 	}
+	d.remember(p, a, Scope(first.Scope))
 	return a, nil
 }
 
 func letter(p Pending, a Answer) mailbox.Answer {
-	m := mailbox.Answer{ID: p.ID, Digest: p.Digest, Decision: mailbox.Deny, Reason: excerpt.HeadTail(a.Reason, 2<<10), Answers: a.Answers, By: a.By}
+	m := mailbox.Answer{ID: p.ID, Digest: p.Digest, Decision: mailbox.Deny, Reason: excerpt.HeadTail(a.Reason, 2<<10), Answers: a.Answers, By: a.By,
+		Remember: a.For == ScopeExact, Scope: string(a.For)}
 	if a.Allow {
 		m.Decision = mailbox.Allow
 	}

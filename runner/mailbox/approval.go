@@ -62,9 +62,11 @@ type Answer struct {
 	Reason        string              `json:"reason,omitempty"`   // told to the model when denied
 	Answers       map[string][]string `json:"answers,omitempty"`  // to questions, by their id
 	Remember      bool                `json:"remember,omitempty"` // for exactly this request, in this run
-	By            string              `json:"by"`
-	At            time.Time           `json:"at"`
-	TimedOut      bool                `json:"timed_out,omitempty"` // nobody answered before the deadline
+	// Scope says which further requests of this run are decided so: "exact" (as with Remember), "tool" or "prefix".
+	Scope    string    `json:"scope,omitempty"`
+	By       string    `json:"by"`
+	At       time.Time `json:"at"`
+	TimedOut bool      `json:"timed_out,omitempty"` // nobody answered before the deadline
 }
 
 // Ask puts a request to people. hide takes known secrets out of what is written; may be nil.

@@ -114,6 +114,7 @@ Examples:
 			&cli.StringFlag{Name: "reason", Usage: "`TEXT` that the agent is told when it is denied"},
 			&cli.StringSliceFlag{Name: "answer", Usage: "answer to a question, as `QUESTION=TEXT` (repeatable)"},
 			&cli.BoolFlag{Name: "remember", Usage: "answer exactly this request the same way for the rest of the run"},
+			&cli.StringFlag{Name: "scope", Usage: "with --allow, for the rest of the run: `exact` (this request), tool (its tool), prefix (commands that begin like it)"},
 		},
 		Action: m.answer,
 	}
@@ -134,6 +135,16 @@ func (m Commands) answer(c *cli.Context) error {
 	if len(digest) < minDigest {
 		bad.Add("", "--digest needs at least %d characters", minDigest)
 	}
+	scope := approval.Scope(c.String("scope"))
+	switch scope {
+	case approval.ScopeOnce, approval.ScopeExact:
+	case approval.ScopeTool, approval.ScopePrefix:
+		if !c.Bool("allow") {
+			bad.Add("", "--scope %s belongs to --allow", scope)
+		}
+	default:
+		bad.Add("", "--scope must be exact, tool or prefix")
+	}
 	answers := map[string][]string{}
 	for _, pair := range c.StringSlice("answer") {
 		id, text, ok := strings.Cut(pair, "=")
@@ -150,7 +161,7 @@ func (m Commands) answer(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	a := mailbox.Answer{Digest: digest, Decision: mailbox.Deny, Reason: c.String("reason"), Answers: answers, Remember: c.Bool("remember"), By: by}
+	a := mailbox.Answer{Digest: digest, Decision: mailbox.Deny, Reason: c.String("reason"), Answers: answers, Remember: c.Bool("remember"), Scope: string(scope), By: by}
 	if c.Bool("allow") {
 		a.Decision = mailbox.Allow
 	}

@@ -65,19 +65,66 @@ func (t *terminalAsker) Ask(ctx context.Context, p approval.Pending) (approval.A
 		return approval.Answer{Reason: "the input is too long for a person to read", By: "terminal"}, true
 	}
 	until := p.Deadline.Local().Format(time.TimeOnly) //nolint:gosmopolitan // a person reads a clock of theirs
-	line, err := t.in.ask(ctx, t.out, "  allow? y, n, or the reason why not (until "+until+"): ")
-	if err != nil {
-		t.showTimeout(ctx)
-		return approval.Answer{}, false
+	prefix := approval.Prefix(p.Command)
+	keys := "y, n, a, t"
+	if prefix != "" {
+		keys += ", c"
 	}
-	switch answer := strings.TrimSpace(line); strings.ToLower(answer) {
+	for range maxTries {
+		line, err := t.in.ask(ctx, t.out, "  allow? "+keys+"; ? explains (until "+until+"): ")
+		if err != nil {
+			t.showTimeout(ctx)
+			return approval.Answer{}, false
+		}
+		a, again := decided(strings.TrimSpace(line), prefix)
+		if again == "" {
+			return a, true
+		}
+		fmt.Fprint(t.out, again)
+	}
+	return approval.Answer{Reason: "the user gave no answer that could be understood", By: "terminal"}, true
+}
+
+// maxTries bounds how often one request is asked again.
+const maxTries = 100
+
+// decided reads an answer; again is what is said instead of deciding anything. No single key denies but the one for it.
+func decided(line, prefix string) (a approval.Answer, again string) {
+	a = approval.Answer{Allow: true, By: "terminal"}
+	word, rest, _ := strings.Cut(line, " ")
+	switch strings.ToLower(word) {
 	case "y", "yes":
-		return approval.Answer{Allow: true, By: "terminal"}, true
-	case "", "n", "no":
-		return approval.Answer{Reason: "denied by the user", By: "terminal"}, true
-	default:
-		return approval.Answer{Reason: "denied by the user: " + answer, By: "terminal"}, true
+		if rest == "" {
+			return a, ""
+		}
+	case "a", "t", "c":
+		a.For = map[string]approval.Scope{"a": approval.ScopeExact, "t": approval.ScopeTool, "c": approval.ScopePrefix}[strings.ToLower(word)]
+		if rest == "" && (a.For != approval.ScopePrefix || prefix != "") {
+			return a, ""
+		}
+	case "n", "no":
+		if rest == "" {
+			return approval.Answer{Reason: "denied by the user", By: "terminal"}, ""
+		}
+		return approval.Answer{Reason: "denied by the user: " + strings.TrimSpace(rest), By: "terminal"}, ""
+	case "?":
+		return a, explanation(prefix)
 	}
+	if rest != "" && len(word) > 1 { // a sentence
+		return approval.Answer{Reason: "denied by the user: " + line, By: "terminal"}, ""
+	}
+	return a, "  that is no answer; ? explains\n"
+}
+
+func explanation(prefix string) string {
+	text := "  y  allow this call\n" +
+		"  n  deny it; what follows is told to the agent: n not that file\n" +
+		"  a  allow it, and exactly the same again, for the rest of this run\n" +
+		"  t  allow every call of this tool, for the rest of this run\n"
+	if prefix != "" {
+		text += fmt.Sprintf("  c  allow every command that begins with %q and is one command, for the rest of this run\n", render.Printable(prefix))
+	}
+	return text + "  the agent's box has no network and only a copy of the files, whatever is allowed\n"
 }
 
 // question passes the agent's questions on. An empty answer to any part leaves all of them to the agent.
@@ -95,12 +142,19 @@ func (t *terminalAsker) question(ctx context.Context, p approval.Pending) (appro
 		case len(q.Options) > 0:
 			hint = "  a number, or your own words: "
 		}
-		line, err := t.in.ask(ctx, t.out, hint)
-		if err != nil {
-			t.showTimeout(ctx)
-			return approval.Answer{}, false
+		var chosen []string
+		for range maxTries {
+			line, err := t.in.ask(ctx, t.out, hint)
+			if err != nil {
+				t.showTimeout(ctx)
+				return approval.Answer{}, false
+			}
+			wrong := ""
+			if chosen, wrong = choose(q, strings.TrimSpace(line)); wrong == "" {
+				break
+			}
+			fmt.Fprint(t.out, wrong)
 		}
-		chosen := choose(q, strings.TrimSpace(line))
 		if len(chosen) == 0 {
 			return approval.Answer{Reason: "the user gave no answer; choose yourself and say what you chose", By: "terminal"}, true
 		}
@@ -115,24 +169,27 @@ func (t *terminalAsker) showTimeout(ctx context.Context) {
 	}
 }
 
-// choose reads an answer: numbers of options where there are any, words else.
-func choose(q agents.Question, line string) []string {
+// choose reads an answer: numbers of options where there are any, words else. wrong is what is said of a number that no
+// option has.
+func choose(q agents.Question, line string) (list []string, wrong string) {
 	if line == "" {
-		return nil
+		return nil, ""
 	}
 	parts := []string{line}
 	if q.Multiple {
 		parts = strings.Split(line, ",")
 	}
-	var list []string
 	for _, part := range parts {
 		part = strings.TrimSpace(part)
-		if n, err := strconv.Atoi(part); err == nil && n >= 1 && n <= len(q.Options) {
+		if n, err := strconv.Atoi(part); err == nil && len(q.Options) > 0 {
+			if n < 1 || n > len(q.Options) {
+				return nil, fmt.Sprintf("  there is no %d; the options are 1 to %d\n", n, len(q.Options))
+			}
 			part = q.Options[n-1].Label
 		}
 		if part != "" {
 			list = append(list, part)
 		}
 	}
-	return list
+	return list, ""
 }

@@ -6,12 +6,16 @@ import (
 	"io"
 	"os"
 	"strings"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
 
 // maxAnswer bounds a typed line, in bytes. The kernel's own bound for a terminal line is 4096 (termios(3)).
 const maxAnswer = 8 << 10
+
+// bellAfter is how long a question waits before the terminal rings.
+const bellAfter = 10 * time.Second
 
 // lineInput reads lines of a terminal and can stop waiting, which a plain read of a terminal cannot.
 type lineInput struct {
@@ -48,6 +52,8 @@ func (l *lineInput) ask(ctx context.Context, out io.Writer, prompt string) (stri
 	if _, err := io.WriteString(out, prompt); err != nil {
 		return "", err
 	}
+	bell := time.AfterFunc(bellAfter, func() { _, _ = io.WriteString(out, "\a") }) // nobody is left to tell
+	defer bell.Stop()
 	stop := context.AfterFunc(ctx, func() { _, _ = l.wake.Write([]byte{0}) }) // a full pipe wakes as well
 	defer stop()
 	var buf [512]byte
