@@ -52,17 +52,18 @@ build: ## build bin/sandboxrun, a static program
 
 PREFIX ?= /usr/local
 .PHONY: install
-install: build ## install the program and its shell completions below PREFIX (default /usr/local)
+install: build ## install the program, its manual page and its shell completions below PREFIX (default /usr/local)
 	@install -D -m 0755 bin/sandboxrun "$(DESTDIR)$(PREFIX)/bin/sandboxrun"
 	@for shell in bash:bash-completion/completions/sandboxrun zsh:zsh/site-functions/_sandboxrun fish:fish/vendor_completions.d/sandboxrun.fish; do \
 		bin/sandboxrun completion "$${shell%%:*}" | install -D -m 0644 /dev/stdin "$(DESTDIR)$(PREFIX)/share/$${shell#*:}"; \
 	done
+	@bin/sandboxrun completion man | install -D -m 0644 /dev/stdin "$(DESTDIR)$(PREFIX)/share/man/man1/sandboxrun.1"
 	@echo "installed $(DESTDIR)$(PREFIX)/bin/sandboxrun"
 
 .PHONY: uninstall
 uninstall: ## remove what "make install" installed
 	@rm -f "$(DESTDIR)$(PREFIX)/bin/sandboxrun" "$(DESTDIR)$(PREFIX)/share/bash-completion/completions/sandboxrun" \
-		"$(DESTDIR)$(PREFIX)/share/zsh/site-functions/_sandboxrun" "$(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/sandboxrun.fish"
+		"$(DESTDIR)$(PREFIX)/share/zsh/site-functions/_sandboxrun" "$(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/sandboxrun.fish" "$(DESTDIR)$(PREFIX)/share/man/man1/sandboxrun.1"
 
 .PHONY: image
 image: setup ## build the agent image again if any of its inputs changed

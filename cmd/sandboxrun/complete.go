@@ -17,17 +17,23 @@ func (p *program) completionCommand() *cli.Command {
 		Name:      "completion",
 		Usage:     "print the script with which a shell completes command lines",
 		ArgsUsage: "SHELL",
-		Description: `For bash, zsh or fish. "make install" installs them.
+		Description: `For bash, zsh or fish; "man" prints the manual page of all commands instead. "make
+install" installs them.
 
 Examples:
    sandboxrun completion bash
-   sandboxrun completion zsh > _sandboxrun`,
+   sandboxrun completion zsh > _sandboxrun
+   sandboxrun completion man > sandboxrun.1`,
 		Action: func(c *cli.Context) error {
 			shell, err := oneArgument(c, "SHELL")
 			if err != nil {
 				return err
 			}
-			text, err := usage.Script(shell)
+			script := usage.Script
+			if shell == "man" {
+				script = func(string) (string, error) { return usage.Manual(p.app()) }
+			}
+			text, err := script(shell)
 			if err != nil {
 				return err
 			}
@@ -46,7 +52,7 @@ func (p *program) suggest(cmd *cli.Command) cli.BashCompleteFunc {
 func (p *program) values() usage.Values {
 	fixed := func(list ...string) func() []string { return func() []string { return list } }
 	return usage.Values{
-		"RUN": p.runNames, "SHELL": fixed("bash", "zsh", "fish"), "SESSION": p.sessionNames, "AGENT": agentNames, "NAME": agentNames,
+		"RUN": p.runNames, "SHELL": fixed("bash", "zsh", "fish", "man"), "SESSION": p.sessionNames, "AGENT": agentNames, "NAME": agentNames,
 		"--agent": agentNames, "--variant": p.variantNames, "--status": fixed(runStatuses...), "--retry": p.runNames, "--session": p.sessionNames,
 		"--land": fixed(string(document.LandBranch), string(document.LandNone)), "--approve": fixed("auto", "ask", "deny"),
 	}

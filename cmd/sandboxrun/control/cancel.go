@@ -16,6 +16,7 @@ import (
 func (m Commands) Cancel() *cli.Command {
 	return &cli.Command{
 		Name:      "cancel",
+		Aliases:   []string{"stop"},
 		Usage:     "cancel a run of another process",
 		ArgsUsage: "RUN",
 		Description: `Ends a run in whatever phase it is. Its box is removed, what was done so far stays
