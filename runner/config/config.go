@@ -34,6 +34,8 @@ type Config struct {
 	Serve        Serve               `json:"serve"`
 	// Readings are patterns by which sentences of tasks are read, beside those of the program.
 	Readings []reading.UserPattern `json:"readings,omitempty"`
+	// Repositories are decisions by the path of a repository, or of a directory above it.
+	Repositories map[string]Repository `json:"repositories,omitempty"`
 	// Profiles come from a file of their own.
 	Profiles Profiles `json:"-"`
 }
@@ -91,6 +93,9 @@ func (c Config) Over(base Config) Config {
 	}
 	out.Serve = c.Serve.over(base.Serve)
 	out.Readings = slices.Concat(base.Readings, c.Readings)
+	if c.Repositories != nil {
+		out.Repositories = c.Repositories
+	}
 	return out
 }
 

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"path/filepath"
+	"strings"
 
 	"sandboxrun/runner/document"
 )
@@ -111,7 +112,21 @@ func (c Config) withEnvironment(getenv func(string) string) (Config, error) {
 	if err := p.Err("the environment is not valid", ""); err != nil {
 		return Config{}, err
 	}
-	return env.Over(c), nil
+	out := env.Over(c)
+	if len(out.Repositories) > 0 && (env.Box.Image != "" || env.DefaultAgent != "") { // the environment overrides all of the file
+		env.Repositories = map[string]Repository{}
+		for path, r := range out.Repositories {
+			if env.Box.Image != "" {
+				r.Image = ""
+			}
+			if env.DefaultAgent != "" {
+				r.Agent = ""
+			}
+			env.Repositories[path] = r
+		}
+		out.Repositories = env.Repositories
+	}
+	return out, nil
 }
 
 func (c Config) validate(p *document.Problems) {
@@ -130,5 +145,8 @@ func (c Config) validate(p *document.Problems) {
 		if at, why := r.Problem(); why != "" {
 			p.Add(fmt.Sprintf("/readings/%d%s", i, at), "%s", why)
 		}
+	}
+	for path, r := range c.Repositories {
+		r.validate("/repositories/"+strings.ReplaceAll(strings.ReplaceAll(path, "~", "~0"), "/", "~1"), p)
 	}
 }

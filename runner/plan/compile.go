@@ -30,7 +30,10 @@ func Compile(t *document.Task, c config.Config, o Overrides) (*Plan, error) {
 	if err := p.Err("the flags are not valid", `see "sandboxrun execute --help"`); err != nil {
 		return nil, err
 	}
-	box, env := c.Box, map[string]string{}
+	decided := c.RepositoryFor(t.Context.RepoRoot)
+	t = decided.Complete(t)
+	c.DefaultAgent = cmp.Or(decided.Agent, c.DefaultAgent)
+	box, env := config.Box{Image: decided.Image, Network: config.Network{Allow: decided.Allow}}.Over(c.Box), map[string]string{}
 	if t.Box != nil {
 		box = config.BoxOf(t.Box).Over(box)
 		maps.Copy(env, t.Box.Env)
