@@ -50,7 +50,8 @@ func work(ctx context.Context, x *run) error {
 		}
 		if *c.ExitCode != 0 {
 			failed++
-			x.report.add(issue(document.CodeCommandFailed, fmt.Sprintf("%q exited with %d%s", text, *c.ExitCode, missingProgram(c, x.plan.Box.Image))).
+			why := causeOf(c, false, x.plan.Box.Image, x.boxes.Usage.Names())
+			x.report.add(issue(document.CodeCommandFailed, fmt.Sprintf("%q exited with %d%s", text, *c.ExitCode, why.what)).of(why).
 				withSeverity(x.workSeverity(failed)))
 		}
 	}

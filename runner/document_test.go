@@ -40,6 +40,10 @@ func fill(v reflect.Value) {
 			fill(field)
 		}
 	case reflect.Slice:
+		if v.Type() == reflect.TypeFor[json.RawMessage]() {
+			v.SetBytes([]byte(`{"max":7}`))
+			return
+		}
 		v.Set(reflect.MakeSlice(v.Type(), 1, 1))
 		fill(v.Index(0))
 	case reflect.Map:
@@ -67,6 +71,8 @@ func fullResult() *document.Result {
 	r.FilesChanged[0].ChangeType, r.CommandsRun[0].Source = "added", "runner"
 	r.Issues[0].Type, r.Issues[0].Code = document.IssueEnv, document.CodeNoChanges
 	r.Constraints[0].Verdict, r.Acceptance[0].Verdict = string(check.Pass), string(check.Unverifiable)
+	r.Constraints[0].Checks[0].Verdict, r.Acceptance[0].Checks[0].Verdict = string(check.Pass), string(check.Fail)
+	r.Claims[0].Source, r.Claims[0].Says, r.Claims[0].Measured = document.ClaimOfTool, document.ClaimRan, document.ClaimPassed
 	hash := strings.Repeat("0a", 20)
 	r.Git.BaseCommit, r.Git.Tree, r.Git.Commit = hash, hash, hash
 	r.Box.Layout, r.Box.Network.Mode, r.Box.Tier = "overlay", "none", "runc"

@@ -57,6 +57,7 @@ type evidence struct {
 	restored  []verifyOutcome // with tests and configuration of the base over the change
 	surface   harness.Surface
 	late      string          // why commands were not compared with the base, "" where they were
+	refused   []string        // hosts and ports that the boxes were not let to reach
 	outcome   *agents.Outcome // nil before the agent's turn ended
 }
 
@@ -134,6 +135,9 @@ func (f *facts) result(boxes *document.BoxResult, usage document.AgentUsage) *do
 		Timing: f.report.timing, NotesForHuman: f.plan.NotesForHuman, StartedAt: f.started.UTC(), EndedAt: time.Now().UTC(),
 		Box: boxes, Agent: f.agentResult(usage), Session: f.session.Result(),
 	}
+	if f.plan.Agent != nil {
+		res.Claims = claimsOf(f.evidence, f.report.tests)
+	}
 	boxes.Cleanup = document.BoxCleanup{Complete: len(f.report.left) == 0, Left: append([]string{}, f.report.left...)}
 	if f.change.snapshot != nil {
 		res.Git.Tree = f.change.snapshot.Tree
@@ -196,6 +200,7 @@ type verifyOutcome struct {
 	stale  bool              // it ran over a set-up that the change has outdated, so that a pass tells nothing
 	report harness.Report    // of the test runners it started
 	worth  harness.Judgement // what a pass of it stands for
+	cause  cause             // what of the machine it failed of, as it seems
 }
 
 func (v verifyOutcome) passed() bool { return v.run.ExitCode != nil && *v.run.ExitCode == v.ExpectExit }

@@ -1,8 +1,8 @@
 package runner
 
 import (
-	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"regexp"
 	"strings"
@@ -17,9 +17,10 @@ import (
 // judge compares the evidence with the task's constraints and criteria. It is
 // never skipped: a run that ended early has verdicts, too.
 func judge(ctx context.Context, x *run) error {
+	x.evidence.refused = x.boxes.Usage.Names()
 	err := x.judgeChange(ctx)
 	judgeCommands(x.plan, x.evidence, x.change.any(), &x.report)
-	return err
+	return errors.Join(err, x.judgeSentences(ctx))
 }
 
 // requirement is one thing that a change is judged by.
@@ -50,6 +51,9 @@ func requirements(p *plan.Plan, verified bool) ([]requirement, error) {
 			violated: func(v check.Verdict) found { return issue(document.CodeProtectedPath, v.Evidence+note) }})
 	}
 	for i, c := range p.Constraints {
+		if c.Kind == "" {
+			continue // judged by its reading
+		}
 		k, err := check.New(c.Kind, c.Params)
 		if err != nil {
 			return nil, fmt.Errorf("constraint %s: %w", c.Text, err)
@@ -69,8 +73,7 @@ func (x *run) judgeChange(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("judge change: %w", err)
 	}
-	ev := check.Evidence{Changes: x.change.diff.Changes, Findings: x.change.snapshot.Findings,
-		Files: check.NewFiles(x.trees.Objects, x.base.Tree, x.change.snapshot.Tree), Secrets: x.change.secrets()}
+	ev := x.changeEvidence()
 	for _, one := range list {
 		v, err := check.Judge(ctx, one.check, ev)
 		if err != nil {
@@ -81,10 +84,18 @@ func (x *run) judgeChange(ctx context.Context) error {
 	return nil
 }
 
+// changeEvidence is what checks judge a captured change by; all that are made of it share one budget.
+func (x *run) changeEvidence() check.Evidence {
+	if x.files == nil {
+		x.files = check.NewFiles(x.trees.Objects, x.base.Tree, x.change.snapshot.Tree)
+	}
+	return check.Evidence{Changes: x.change.diff.Changes, Findings: x.change.snapshot.Findings, Files: x.files, Secrets: x.change.secrets()}
+}
+
 // judged records a verdict over the change.
 func (r *report) judged(one requirement, v check.Verdict) {
 	if c := one.constraint; c != nil {
-		r.constraints = append(r.constraints, document.Judged{Text: c.Text, Check: cmp.Or(c.Kind, "none"), Verdict: string(v.Verdict), Evidence: v.Evidence})
+		r.constraints = append(r.constraints, document.Judged{Text: c.Text, Check: c.Kind, Verdict: string(v.Verdict), Evidence: v.Evidence})
 	}
 	switch v.Verdict {
 	case check.Pass:
@@ -105,6 +116,7 @@ func judgeCommands(p *plan.Plan, e evidence, changed bool, r *report) {
 	for i := range e.verified {
 		v := &e.verified[i]
 		v.stale, v.worth = stale, worth[v.Command]
+		v.cause = causeOf(v.run, v.report.Count(harness.Failed) > 0, p.Box.Image, e.refused)
 		for _, c := range v.Criteria {
 			byCriterion[c] = *v
 		}
@@ -118,24 +130,20 @@ func judgeCommands(p *plan.Plan, e evidence, changed bool, r *report) {
 		case v.passed():
 		case len(v.Criteria)+len(v.Readings) == 0:
 			r.add(issue(document.CodeCommandFailed, fmt.Sprintf("%q exited with %d in a fresh box%s", v.Command, *v.run.ExitCode,
-				missingProgram(v.run, p.Box.Image))))
+				v.cause.what)).of(v.cause))
 		}
 	}
 	for i, c := range p.Criteria {
+		if c.Command == "" {
+			continue // judged by its reading
+		}
 		v, measured := byCriterion[i]
-		r.acceptance = append(r.acceptance, judgeCriterion(c, v, measured, e.baselines, p.Box.Image, r))
+		r.acceptance = append(r.acceptance, judgeCriterion(c, v, measured, e.baselines, r))
 	}
 	r.tests = sumUp(p, e.verified, green, ran, changed, r)
 }
 
-func judgeCriterion(c document.Criterion, v verifyOutcome, measured bool, baselines []verifyOutcome, image string, r *report) document.Judged {
-	if c.Command == "" && c.LooksLikeCommand() {
-		r.add(issue(document.CodeCriterionText, fmt.Sprintf("%q was not run, because it is a sentence of acceptance_criteria", c.Text)).
-			withAction(fmt.Sprintf("write it as {\"command\": %q}", c.Text)))
-	}
-	if c.Command == "" {
-		return document.Judged{Text: c.Text, Check: "none", Verdict: string(check.Unverifiable), Evidence: "a sentence; nothing here can measure it"}
-	}
+func judgeCriterion(c document.Criterion, v verifyOutcome, measured bool, baselines []verifyOutcome, r *report) document.Judged {
 	j := document.Judged{Text: c.Command, Check: "command", Verdict: string(check.Unverifiable), Evidence: "was not run"}
 	switch {
 	case !measured || v.run.ExitCode == nil:
@@ -152,8 +160,8 @@ func judgeCriterion(c document.Criterion, v verifyOutcome, measured bool, baseli
 		j.Verdict, j.Evidence = string(check.Pass), fmt.Sprintf("exit %d in a fresh box%s%s", *v.run.ExitCode, baselineNote(v, baselines), v.worthNote())
 	default:
 		j.Verdict, j.Evidence = string(check.Fail), fmt.Sprintf("exit %d, expected %d, in a fresh box%s%s", *v.run.ExitCode, v.ExpectExit,
-			baselineNote(v, baselines), missingProgram(v.run, image))
-		r.add(issue(document.CodeAcceptanceFailed, fmt.Sprintf("%q: %s", c.Command, j.Evidence)))
+			baselineNote(v, baselines), v.cause.what)
+		r.add(issue(document.CodeAcceptanceFailed, fmt.Sprintf("%q: %s", c.Command, j.Evidence)).of(v.cause))
 	}
 	return j
 }

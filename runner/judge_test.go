@@ -42,7 +42,7 @@ func TestEveryRunHasVerdictsBeforeItLands(t *testing.T) {
 	for _, i := range x.report.sorted() {
 		codes = append(codes, i.Code)
 	}
-	if !slices.Equal(verdicts, []string{"unverifiable", "unverifiable"}) || !slices.Equal(codes, []string{document.CodeAcceptanceFailed, document.CodeNoTestsRan}) || x.report.tests.Passed != nil {
+	if !slices.Equal(verdicts, []string{"unverifiable", "unverifiable"}) || !slices.Equal(codes, []string{document.CodeAcceptanceFailed, document.CodeCriterionUnverifiable, document.CodeNoTestsRan}) || x.report.tests.Passed != nil {
 		t.Errorf("verdicts %v, codes %v, tests %+v", verdicts, codes, x.report.tests)
 	}
 }
@@ -68,6 +68,7 @@ func TestAChangeIsJudgedByAllThatIsRequiredOfIt(t *testing.T) {
 	x := &run{facts: facts{plan: p, base: base, report: newReport(nil, 0)}, trees: box.Trees{Objects: b.Objects}}
 	x.change = captured{diff: diff, snapshot: &capture.Snapshot{Tree: tree}}
 	gitdifftest.Must(t, x.judgeChange(t.Context()))
+	gitdifftest.Must(t, x.judgeSentences(t.Context()))
 
 	type line struct {
 		severity                document.Severity
@@ -81,21 +82,21 @@ func TestAChangeIsJudgedByAllThatIsRequiredOfIt(t *testing.T) {
 	want := []line{
 		{document.SeverityFatal, "constraint_violated", "variant PLAN changes nothing, but 2 paths differ", "a"},
 		{document.SeverityFlaw, "protected_path_modified", `changed protected paths: "b"`, "b"},
-		{document.SeverityNote, "constraint_unverifiable", "be brief: a sentence names no check, so nothing measured it", ""},
 		{document.SeverityFlaw, "constraint_violated", files + ": 2 files changed, at most 1 allowed", ""},
+		{document.SeverityNote, "constraint_unverifiable", `/constraints/0 "be brief": no pattern reads as a check`, ""},
 	}
 	if d := cmp.Diff(want, issues, cmp.AllowUnexported(line{})); d != "" {
 		t.Errorf("issues (-want +got):\n%s", d)
 	}
 	refused := []document.Refusal{
 		{Code: want[0].code, Description: want[0].description, Path: "a"}, {Code: want[1].code, Description: want[1].description, Path: "b"},
-		{Code: want[3].code, Description: want[3].description},
+		{Code: want[2].code, Description: want[2].description},
 	}
 	if d := cmp.Diff(refused, x.report.refusals); d != "" {
 		t.Errorf("refusals (-want +got):\n%s", d)
 	}
 	verdicts := []document.Judged{
-		{Text: "be brief", Check: "none", Verdict: "unverifiable", Evidence: "a sentence names no check, so nothing measured it"},
+		{Text: "be brief", Check: "none", Verdict: "unverifiable", Evidence: "a sentence that no pattern reads as a check"},
 		{Text: files, Check: "max_files_changed", Verdict: "fail", Evidence: "2 files changed, at most 1 allowed"},
 		{Text: `{"kind":"no_deleted_files"}`, Check: "no_deleted_files", Verdict: "pass", Evidence: "no file was deleted"},
 	}

@@ -10,6 +10,7 @@ import (
 	"sandboxrun/internal/step"
 	"sandboxrun/runner/approval"
 	"sandboxrun/runner/box"
+	"sandboxrun/runner/check"
 	"sandboxrun/runner/harness"
 	"sandboxrun/runner/journal"
 	"sandboxrun/runner/plan"
@@ -38,6 +39,7 @@ type run struct {
 	reports   map[string]harness.Report // of test runners, by phase and command
 	manifests []string                  // of both trees
 	dirt      *dirtSearch               // nil where the uncommitted changes are part of the run
+	files     *check.Files              // what checks read of both trees, within one budget; nil before the first check
 }
 
 // newRun makes the directory, the journals and the plan of a run that preflight

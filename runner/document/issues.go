@@ -64,6 +64,8 @@ const (
 
 	CodeConstraintViolated     = "constraint_violated"
 	CodeConstraintUnverifiable = "constraint_unverifiable"
+	CodeCriterionUnverifiable  = "criterion_unverifiable"
+	CodeContradiction          = "contradictory_requirements"
 	CodeProtectedPath          = "protected_path_modified"
 
 	CodeSecretInDiff   = "secret_in_diff"
@@ -187,9 +189,9 @@ var issueKinds = []IssueKind{
 		"read the description, which has the agent's own message"},
 	{CodeAgentVersion, IssueEnv, sev(SeverityNote), "the image holds a version of the agent's program that was not tested with this one",
 		"run \"sandboxrun image build\""},
-	{CodeCommandFailed, IssueTestFailure, sev(SeverityFlaw, SeverityFruitless), "a suggested command exited with a code other than 0",
+	{CodeCommandFailed, IssueTestFailure, sev(SeverityFlaw, SeverityFruitless), "a suggested command exited with a code other than 0; an env_issue where its program, a host, memory or space was missing",
 		"read the command's output in commands_run and its log"},
-	{CodeAcceptanceFailed, IssueTestFailure, sev(SeverityFlaw), "an acceptance command exited with an unexpected code, or did not run to its end",
+	{CodeAcceptanceFailed, IssueTestFailure, sev(SeverityFlaw), "an acceptance command exited with an unexpected code, or did not run to its end; an env_issue where its program, a host, memory or space was missing",
 		"read the command's output in commands_run and its log"},
 	{CodeNoTestsRan, IssueUnclearRequirement, sev(SeverityNote, SeverityFlaw), "no command was run in a fresh box; a flaw if the agent changed nothing either",
 		"name commands in acceptance_criteria or suggested_commands"},
@@ -199,6 +201,10 @@ var issueKinds = []IssueKind{
 		"read the command's output in commands_run and its log; find out what ends the tests early"},
 	{CodeCriterionText, IssueUnclearRequirement, sev(SeverityFlaw), "an acceptance criterion is a command written as a sentence, so nothing ran it",
 		"write it as {\"command\": …}"},
+	{CodeCriterionUnverifiable, IssueUnclearRequirement, sev(SeverityFlaw), "an acceptance criterion in words, or some of its words, was not measured",
+		"put a command in its place that shows it"},
+	{CodeContradiction, IssueUnclearRequirement, sev(SeverityFlaw), "two demands of the task rule one another out, so the sentences among them were not measured",
+		"decide which of the two holds, and remove the other"},
 	{CodeNoChanges, IssueUnclearRequirement, sev(SeverityNote), "no tracked or new file differs from the base commit",
 		"nothing to land; check the objective if a change was expected"},
 

@@ -1,6 +1,9 @@
 package document
 
-import "time"
+import (
+	"encoding/json"
+	"time"
+)
 
 // SchemaVersion is written into every result document.
 const SchemaVersion = "1.0"
@@ -21,6 +24,7 @@ type Result struct {
 	Issues        []Issue          `json:"issues"`
 	Constraints   []Judged         `json:"constraints"`
 	Acceptance    []Judged         `json:"acceptance"`
+	Claims        []Claim          `json:"claims,omitzero"` // of the agent, beside what was measured; missing without an agent
 	Git           GitResult        `json:"git"`
 	Agent         *AgentResult     `json:"agent,omitempty"`
 	Session       *SessionResult   `json:"session,omitempty"` // missing without one
@@ -114,9 +118,24 @@ const (
 // Judged is one constraint or acceptance criterion with its verdict.
 type Judged struct {
 	Text     string `json:"text"`
-	Check    string `json:"check"`   // kind of the check, "command", or "none"
+	Check    string `json:"check"`   // kind of the check, "command", or "none"; several of a sentence are joined by ", "
 	Verdict  string `json:"verdict"` // pass, fail or unverifiable
 	Evidence string `json:"evidence"`
+	// Checks are what a sentence was read as, each with its own verdict, of which the worst counts; missing for an object. Rest are the
+	// words of the sentence that nothing measures.
+	Checks []JudgedCheck `json:"checks,omitempty"`
+	Rest   string        `json:"rest,omitempty"`
+}
+
+// JudgedCheck is one demand of a sentence with its verdict: a kind of check with parameters, or a command.
+type JudgedCheck struct {
+	Kind       string          `json:"kind,omitempty"`
+	Params     json.RawMessage `json:"params,omitempty"`
+	Command    string          `json:"command,omitempty"`
+	ExpectExit *int            `json:"expect_exit,omitempty"`
+	Words      string          `json:"words"` // of the sentence, that it rests on
+	Verdict    string          `json:"verdict"`
+	Evidence   string          `json:"evidence"`
 }
 
 // GitResult names the objects of a run. Fields are empty when there are none.

@@ -69,6 +69,11 @@ func TestCorpus(t *testing.T) {
 		if got := notation(r); got != s.want {
 			t.Errorf("%q (%s):\n  read as %s; %s\n  want    %s", s.sentence, s.why, got, r.Reason, s.want)
 		}
+		for _, c := range r.Checks {
+			if _, known := paramsOf(c.Kind); known && c.Unmeasured != "" {
+				t.Errorf("%q: %s is no constraint of a task: %s", s.sentence, c.Object(), c.Unmeasured)
+			}
+		}
 		if (r.Rest == s.sentence) != (len(r.Checks) == 0) {
 			t.Errorf("%q: rest %q", s.sentence, r.Rest)
 		}

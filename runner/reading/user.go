@@ -151,7 +151,9 @@ func userParam(kind, name, words string) (v any, ok bool) {
 			switch p.Type {
 			case check.Integer:
 				return number(words)
-			case check.Globs:
+			case check.Boolean:
+				return strings.EqualFold(words, "true"), strings.EqualFold(words, "true") || strings.EqualFold(words, "false")
+			case check.Globs, check.Names:
 				return strings.FieldsFunc(words, func(r rune) bool { return r == ',' || r == ' ' || r == '、' }), true
 			}
 		}

@@ -71,6 +71,7 @@ var situations = map[string]situation{
 	"something changed, and nothing was to be measured":                  command(nil, "echo x > new"),
 	"an agent in mode `code` changed nothing, and nothing was measured":  idle(nil),
 	"an acceptance criterion is a command written as a sentence":         command(criteria("npm test"), "echo x > new"),
+	"an acceptance criterion in words was not measured":                  command(criteria("It is fast."), "echo x > new"),
 	"an acceptance command exited otherwise":                             command(criteria(runs("false")), "echo x > new"),
 	"the change violates a constraint or touches a protected path":       command(map[string]any{"protected_paths": []any{"sum.sh"}}, mend),
 	"some commands of mode `command` failed":                             command(nil, "echo x > new", "false"),
