@@ -72,7 +72,7 @@ func (p *program) app() *cli.App {
 		Commands: []*cli.Command{
 			p.executeCommand(), p.planCommand(), p.runsCommand(), p.sessionsCommand(), p.control().Approvals(), p.applyCommand(),
 			p.agentsCommand(), p.profilesCommand(), p.imageCommands(), p.doctorCommand(), p.reapCommand(),
-			p.serveCommand(), p.schemaCommand(), p.versionCommand(), p.demoCommand(), p.guestCommand(), p.lookCommand(), p.control().Worker(),
+			p.serveCommand(), p.openCommand(), p.schemaCommand(), p.versionCommand(), p.demoCommand(), p.guestCommand(), p.lookCommand(), p.control().Worker(),
 		},
 	}
 	app.Commands = slices.Concat(app.Commands, p.callers().All(), p.beginCommands(), []*cli.Command{p.completionCommand()})

@@ -20,6 +20,7 @@ import (
 	"sandboxrun/runner/httpapi"
 	"sandboxrun/runner/mailbox"
 	"sandboxrun/runner/service"
+	"sandboxrun/runner/websession"
 )
 
 func (p *program) serveCommand() *cli.Command {
@@ -48,7 +49,7 @@ Examples:
 			&cli.StringFlag{Name: "socket", Usage: "listen on a unix socket at `PATH` as well"},
 			&cli.StringFlag{Name: "tls-cert", Usage: "PEM `FILE` of the certificate"},
 			&cli.StringFlag{Name: "tls-key", Usage: "PEM `FILE` of its key"},
-			&cli.BoolFlag{Name: "new-token", Usage: "replace the token"},
+			&cli.BoolFlag{Name: "new-token", Usage: "replace the token, and sign every page out"},
 			&cli.StringFlag{Name: "print", Usage: "print the file of a supervisor (`pm2` or systemd) and exit"},
 		},
 		Action: p.serve,
@@ -90,6 +91,13 @@ func (p *program) serve(c *cli.Context) error {
 	if err != nil {
 		return errors.Join(err, release())
 	}
+	if c.Bool("new-token") {
+		err = websession.Clear(st.Dir()) // whoever replaces the token wants everybody out
+	}
+	pages, perr := websession.Open(st.Dir())
+	if err := errors.Join(err, perr); err != nil {
+		return errors.Join(err, release())
+	}
 	listeners, err := server.Listen(c.Context, server.Where{Addr: cfg.Serve.Addr, Socket: cfg.Serve.Socket, TLSCert: c.String("tls-cert"), TLSKey: c.String("tls-key")})
 	if err != nil {
 		return errors.Join(err, release())
@@ -97,7 +105,7 @@ func (p *program) serve(c *cli.Context) error {
 	version := buildVersion().Version
 	log := slog.New(slog.NewJSONHandler(p.stderr, nil))
 	s := httpapi.New(httpapi.Options{
-		State: st, Service: runs, Config: cfg, Machine: &server.Machine{Config: cfg, State: st, Examine: p.examine}, Log: log, Version: version, Token: token, Getenv: p.getenv, TLS: listeners.TLS != nil,
+		State: st, Service: runs, Config: cfg, Machine: &server.Machine{Config: cfg, State: st, Examine: p.examine}, Log: log, Version: version, Token: token, Pages: pages, Getenv: p.getenv, TLS: listeners.TLS != nil,
 	})
 	place := endpoint.Endpoint{URL: server.URL(listeners), Socket: cfg.Serve.Socket, PID: os.Getpid(), Build: version, StartedAt: time.Now().UTC()}
 	if err := endpoint.Announce(st.Dir(), place); err != nil {

@@ -1,12 +1,9 @@
 package httpapi
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"net/http"
-	"path/filepath"
-	"slices"
 	"strings"
 	"time"
 
@@ -16,20 +13,9 @@ import (
 	"sandboxrun/runner/catalog"
 	"sandboxrun/runner/document"
 	"sandboxrun/runner/httpapi/problem"
-	"sandboxrun/runner/index"
 	"sandboxrun/runner/plan"
-	"sandboxrun/runner/view"
 	"sandboxrun/schemas"
 )
-
-// Workspace is a repository that runs have been for.
-type Workspace struct {
-	ID       string `json:"id"`
-	Root     string `json:"root"`
-	Name     string `json:"name"`
-	Runs     int    `json:"runs"`
-	Sessions int    `json:"sessions"`
-}
 
 // doctorEvery is how long a diagnosis is kept.
 const doctorEvery = time.Minute
@@ -90,11 +76,6 @@ func (s *Server) machineRoutes() {
 		func(ctx context.Context, _ *struct{}) (*body[Diagnosis], error) {
 			return &body[Diagnosis]{s.diagnose(ctx)}, nil
 		})
-	addRoute(s, get("/api/workspaces", "listWorkspaces", "List the repositories that runs have been for, by name"),
-		func(ctx context.Context, _ *struct{}) (*body[[]Workspace], error) {
-			list, err := s.workspaces(ctx)
-			return &body[[]Workspace]{list}, err
-		})
 	addRoute(s, huma.Operation{Method: http.MethodPost, Path: "/api/plan", OperationID: "plan", Summary: "Compile a task without running anything", RequestBody: taskBody(), Responses: described("200", "The plan.", "Plan")},
 		func(_ context.Context, in *rawInput) (*body[json.RawMessage], error) {
 			task, err := document.Decode(in.RawBody)
@@ -129,45 +110,4 @@ func (s *Server) diagnose(ctx context.Context) Diagnosis {
 		s.doctor.last, s.doctor.at = d, time.Now()
 	}
 	return s.doctor.last
-}
-
-func (s *Server) workspaces(ctx context.Context) ([]Workspace, error) {
-	byRoot := map[string]*Workspace{}
-	at := func(root string) *Workspace {
-		if byRoot[root] == nil {
-			byRoot[root] = &Workspace{ID: view.WorkspaceID(root), Root: root, Name: filepath.Base(root)}
-		}
-		return byRoot[root]
-	}
-	for before := ""; ; {
-		page, err := s.index.Page(ctx, index.Query{Before: before})
-		if err != nil {
-			return nil, err
-		}
-		for _, r := range page.Runs {
-			if r.RepoRoot != "" {
-				at(r.RepoRoot).Runs++
-			}
-		}
-		if before = page.Next; before == "" {
-			break
-		}
-	}
-	sessions, err := s.o.State.Sessions()
-	if err != nil {
-		return nil, err
-	}
-	for _, one := range sessions {
-		if one.RepoRoot != "" {
-			at(one.RepoRoot).Sessions++
-		}
-	}
-	list := []Workspace{}
-	for _, w := range byRoot {
-		list = append(list, *w)
-	}
-	slices.SortFunc(list, func(a, b Workspace) int {
-		return cmp.Or(strings.Compare(a.Name, b.Name), strings.Compare(a.Root, b.Root))
-	})
-	return list, nil
 }

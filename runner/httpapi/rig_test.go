@@ -18,6 +18,7 @@ import (
 	"sandboxrun/runner/config"
 	"sandboxrun/runner/service"
 	"sandboxrun/runner/state"
+	"sandboxrun/runner/websession"
 	"sandboxrun/schemas/closed"
 )
 
@@ -72,6 +73,9 @@ func newRig(t *testing.T, change ...func(*Options)) *rig {
 	log := &lockedBuffer{}
 	o := Options{State: st, Service: service.New(service.Options{State: st}), Config: config.Default(), Machine: &machine{}, Version: "test", Token: testToken, Getenv: func(string) string { return "" },
 		Log: slog.New(slog.NewJSONHandler(log, nil))}
+	if o.Pages, err = websession.Open(st.Dir()); err != nil {
+		t.Fatal(err)
+	}
 	for _, c := range change {
 		c(&o)
 	}

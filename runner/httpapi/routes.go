@@ -31,6 +31,8 @@ func New(o Options) *Server {
 	s.sessionRoutes()
 	s.openingRoutes()
 	s.machineRoutes()
+	s.workspaceRoutes()
+	s.loginRoutes()
 	s.openAPIRoutes()
 	s.pageRoutes()
 	return s
@@ -40,13 +42,14 @@ func New(o Options) *Server {
 // loopback.
 func (s *Server) handler(port int, address string) http.Handler {
 	g := guard.New(guard.Options{
-		Token: s.o.Token, Port: port, Names: s.o.Config.Serve.Hosts, TLS: s.o.TLS, Address: address, Refused: s.metrics.refused,
+		Token: s.o.Token, Port: port, Names: s.o.Config.Serve.Hosts, TLS: s.o.TLS, Address: address, Refused: s.metrics.refused, Session: s.pageSession,
 	})
 	return s.record(g.Protect(http.HandlerFunc(s.dispatch), append(pagePaths(), openPaths...)...))
 }
 
-// openPaths need no token: supervisors ask them, and they tell nothing about this machine.
-var openPaths = []string{"/healthz", "/readyz"}
+// openPaths need no token: supervisors ask the first two, a page without one the last, and they tell nothing about this
+// machine.
+var openPaths = []string{"/healthz", "/readyz", "/api/login"}
 
 // dispatch calls the route of a request. Only paths in their one form have routes: nothing is redirected or unescaped.
 func (s *Server) dispatch(w http.ResponseWriter, r *http.Request) {

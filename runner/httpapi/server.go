@@ -20,6 +20,7 @@ import (
 	"sandboxrun/runner/service"
 	"sandboxrun/runner/state"
 	"sandboxrun/runner/tail"
+	"sandboxrun/runner/websession"
 )
 
 // Options are what a Server is made from.
@@ -31,8 +32,10 @@ type Options struct {
 	Log     *slog.Logger
 	Version string // of this program
 	Token   string // that callers must send
-	Getenv  func(string) string
-	TLS     bool // the server speaks TLS
+	// Pages are the pages that are signed in; nil where none can be.
+	Pages  *websession.Store
+	Getenv func(string) string
+	TLS    bool // the server speaks TLS
 }
 
 // Machine answers what only the program's own wiring knows about this machine.

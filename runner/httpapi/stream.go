@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"sandboxrun/runner/document"
+	"sandboxrun/runner/httpapi/guard"
 	"sandboxrun/runner/httpapi/problem"
 	"sandboxrun/runner/journal"
 	"sandboxrun/runner/state"
@@ -37,7 +38,10 @@ const (
 	closedFailed   = "failed"
 )
 
-var errStopping = errors.New("the server is stopping")
+var (
+	errStopping = errors.New("the server is stopping")
+	errRevoked  = errors.New("the page was signed out")
+)
 
 // stream is one reader of one run.
 type stream struct {
@@ -57,12 +61,18 @@ func (s *Server) admit(ctx context.Context, kind string) (context.Context, func(
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	s.metrics.streams.WithLabelValues(kind).Inc()
+	var revoked <-chan struct{}
+	if s.o.Pages != nil {
+		revoked = s.o.Pages.Revoked(guard.Session(ctx))
+	}
 	watched := make(chan struct{})
 	go func() {
 		defer close(watched)
 		select {
 		case <-s.stopping:
 			cancel(errStopping)
+		case <-revoked:
+			cancel(errRevoked)
 		case <-ctx.Done():
 		}
 	}()

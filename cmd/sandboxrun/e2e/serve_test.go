@@ -123,6 +123,11 @@ func TestServe(t *testing.T) {
 	if status, body := s.get("/readyz"); status != 200 {
 		t.Errorf("not ready: %d %s", status, body)
 	}
+	link := rig.run(nil, "open")
+	at, code, ok := strings.Cut(strings.TrimSpace(string(link.stdout)), "/#code=")
+	if status, body := s.post("/api/login", `{"code":"`+code+`"}`); link.exit != 0 || !ok || at != s.url || status != 200 || !bytes.Contains(body, []byte(`"token"`)) {
+		t.Errorf("open: exit %d, %s%s, then %d %s", link.exit, link.stdout, link.stderr, status, body)
+	}
 	if o := rig.run(nil, "serve", "--addr", "127.0.0.1:0"); o.exit != 2 || !strings.Contains(string(o.stderr), "already uses the state directory") {
 		t.Errorf("a second server: exit %d: %s", o.exit, o.stderr)
 	}
@@ -149,6 +154,8 @@ func TestServe(t *testing.T) {
 	}
 	if renewed := rig.serve("--new-token"); renewed.token == s.token {
 		t.Error("--new-token kept the token")
+	} else if _, pages := renewed.get("/api/web-sessions"); strings.TrimSpace(string(pages)) != "[]" {
+		t.Errorf("--new-token left pages signed in: %s", pages)
 	} else if code := renewed.stop(syscall.SIGTERM); code != 0 {
 		t.Errorf("stopped with %d", code)
 	}

@@ -3,6 +3,7 @@
 package guard
 
 import (
+	"context"
 	"crypto/sha256"
 	"crypto/subtle"
 	"net"
@@ -18,6 +19,7 @@ type Guard struct {
 	token   [sha256.Size]byte
 	hosts   map[string]bool // accepted values of Host, in lower case
 	origins map[string]bool
+	session func(token string) (id string, ok bool)
 	refused func(reason string)
 }
 
@@ -31,13 +33,15 @@ type Options struct {
 	TLS   bool
 	// Address is the IP address the server listens on where it is not loopback, else "".
 	Address string
+	// Session returns the id of the page session that a token belongs to; nil where there are none.
+	Session func(token string) (id string, ok bool)
 	// Refused is called with the reason of every refusal: host, origin, peer, missing or wrong.
 	Refused func(reason string)
 }
 
 // New makes a guard.
 func New(o Options) *Guard {
-	g := &Guard{token: sha256.Sum256([]byte(o.Token)), hosts: map[string]bool{}, origins: map[string]bool{}, refused: o.Refused}
+	g := &Guard{token: sha256.Sum256([]byte(o.Token)), hosts: map[string]bool{}, origins: map[string]bool{}, session: o.Session, refused: o.Refused}
 	scheme := "http://"
 	if o.TLS {
 		scheme = "https://"
@@ -74,7 +78,7 @@ func (g *Guard) Protect(next http.Handler, open ...string) http.Handler {
 		h := w.Header()
 		h.Set("Cache-Control", "no-store")
 		h.Set("X-Content-Type-Options", "nosniff")
-		reason, p := g.judge(r, public[r.URL.Path])
+		r, reason, p := g.judge(r, public[r.URL.Path])
 		if p != nil {
 			g.refused(reason)
 			p.Write(w)
@@ -84,35 +88,50 @@ func (g *Guard) Protect(next http.Handler, open ...string) http.Handler {
 	})
 }
 
-func (g *Guard) judge(r *http.Request, public bool) (reason string, refusal *problem.Problem) {
+// judge returns the request, with the page session it belongs to, or why it is refused.
+func (g *Guard) judge(r *http.Request, public bool) (_ *http.Request, reason string, refusal *problem.Problem) {
 	if !g.hosts[strings.ToLower(r.Host)] {
-		return "host", problem.New(problem.CodeForeignHost, "this server has no such name")
+		return r, "host", problem.New(problem.CodeForeignHost, "this server has no such name")
 	}
 	if !g.sameSite(r) {
-		return "origin", problem.New(problem.CodeForeignOrigin, "pages of other sites may not call this server")
+		return r, "origin", problem.New(problem.CodeForeignOrigin, "pages of other sites may not call this server")
 	}
 	switch peerOf(r.Context()) {
 	case peerForeign:
-		return "peer", problem.New(problem.CodeForeignPeer, "the socket belongs to another user")
+		return r, "peer", problem.New(problem.CodeForeignPeer, "the socket belongs to another user")
 	case peerSelf:
-		return "", nil
+		return r, "", nil
 	case peerUnknown:
 	}
 	if public {
-		return "", nil
+		return r, "", nil
 	}
 	offered, ok := offeredToken(r)
 	given := sha256.Sum256([]byte(offered))
 	// Compared also where there is none: both take the same time.
 	if subtle.ConstantTimeCompare(given[:], g.token[:]) == 1 && ok {
-		return "", nil
+		return r, "", nil
+	}
+	if g.session != nil && ok {
+		if id, known := g.session(offered); known {
+			return r.WithContext(context.WithValue(r.Context(), sessionKey{}, id)), "", nil
+		}
 	}
 	reason = "wrong"
 	if !ok {
 		reason = "missing"
 	}
-	return reason, problem.New(problem.CodeUnauthorized, "a valid token is needed").
+	return r, reason, problem.New(problem.CodeUnauthorized, "a valid token is needed").
 		With(`send "Authorization: Bearer TOKEN"; the file "token" in the state directory holds it`)
+}
+
+type sessionKey struct{}
+
+// Session is the id of the page session that a request belongs to; "" for one with the server's own token, or over the
+// socket.
+func Session(ctx context.Context) string {
+	id, _ := ctx.Value(sessionKey{}).(string)
+	return id
 }
 
 // sameSite reports whether a request comes from no page, or from a page of this server. Another port of this machine is

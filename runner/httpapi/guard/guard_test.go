@@ -97,7 +97,23 @@ func TestSecondAuthorizationHeaderIsRefused(t *testing.T) {
 	r := httptest.NewRequest(http.MethodGet, "/api/runs", nil)
 	r.Host = "127.0.0.1:7311"
 	r.Header["Authorization"] = []string{"Bearer " + token, "Bearer " + token}
-	if reason, p := g.judge(r, false); p == nil || reason != "missing" {
+	if _, reason, p := g.judge(r, false); p == nil || reason != "missing" {
 		t.Errorf("%q, %v", reason, p)
+	}
+}
+
+// A page's token counts like the server's own, and the request tells which page it is of.
+func TestPagesHaveTokensOfTheirOwn(t *testing.T) {
+	t.Parallel()
+	g := New(Options{Token: token, Port: 7311, Refused: func(string) {}, Session: func(token string) (string, bool) { return "page", token == "of a page" }})
+	for offered, want := range map[string]string{token: "", "of a page": "page", "other": "refused"} {
+		r := httptest.NewRequest(http.MethodGet, "/api/runs", nil)
+		r.Host = "127.0.0.1:7311"
+		r.Header.Set("Authorization", "Bearer "+offered)
+		got := "refused"
+		g.Protect(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { got = Session(r.Context()) })).ServeHTTP(httptest.NewRecorder(), r)
+		if got != want {
+			t.Errorf("%q: %q", offered, got)
+		}
 	}
 }
