@@ -3,8 +3,13 @@ import type { Route } from '../lib/route';
 import { link } from '../lib/route';
 import { Empty } from '../ui/parts';
 import { Approvals } from './approvals/approvals';
+import { Agents } from './machine/agents';
+import { Machine } from './machine/machine';
 import { Run } from './run/run';
 import { Runs } from './runs';
+import { Compare } from './session/compare';
+import { SessionScreen } from './session/session';
+import { NewTask } from './task/newtask';
 
 /** A screen: what it shows, its name, the entry of the navigation it belongs to, and what makes it another screen. */
 export interface Screen { view: VNode; title: string; place: string; key: string }
@@ -16,6 +21,18 @@ export function screenOf(at: Route): Screen {
     case 'runs':
       if (second) return { view: <Run id={second} tab={third} query={at.query} />, title: 'Run', place: 'runs', key: 'run/' + second };
       return { view: <Runs query={at.query} />, title: 'Runs', place: 'runs', key: 'runs' };
+    case 'new':
+      return { view: <NewTask />, title: 'New task', place: 'new', key: 'new' };
+    case 'sessions':
+      if (second) return { view: <SessionScreen id={second} />, title: 'Session', place: 'runs', key: 'session/' + second };
+      break;
+    case 'compare':
+      if (second) return { view: <Compare id={second} />, title: 'Comparison', place: 'runs', key: 'compare/' + second };
+      break;
+    case 'agents':
+      return { view: <Agents />, title: 'Agents', place: 'agents', key: 'agents' };
+    case 'machine':
+      return { view: <Machine />, title: 'Machine', place: 'machine', key: 'machine' };
     case 'approvals':
       return { view: <Approvals />, title: 'Approvals', place: 'approvals', key: 'approvals' };
   }

@@ -6,7 +6,7 @@ import type { RunDetail } from '../../lib/types';
 import { ProblemBox } from '../../ui/parts';
 import { Path } from '../../ui/text';
 
-interface Report { files?: (string | { path: string })[]; applied?: boolean; dry_run?: boolean }
+interface Report { files?: (string | { path: string })[]; left_out?: unknown[]; refused?: unknown[] }
 
 /** Apply brings the change into the user's working tree: first it says what would happen, then it does it. */
 export function Apply({ run }: { run: RunDetail }): VNode {
