@@ -25,7 +25,7 @@ export function Compare({ id }: { id: string }): VNode {
   );
 }
 
-const tones: Record<Judged['verdict'], [Tone, string]> = { pass: ['success', 'pass'], fail: ['failed', 'fail'], unverifiable: ['quiet', 'not checked'] };
+const tones: Record<Judged['verdict'], [Tone, string]> = { pass: ['success', 'pass'], fail: ['failed', 'fail'], unverifiable: ['quiet', 'unverifiable'] };
 
 function Table({ runs }: { runs: RunDetail[] }): VNode {
   const criteria = new Map<string, (Judged | undefined)[]>();

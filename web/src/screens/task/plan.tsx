@@ -56,7 +56,7 @@ export function PlanView({ plan, problem, begun, waiting }: { plan: Plan | undef
 }
 
 function Check({ text, by }: { text: string; by: string }): VNode {
-  return <li>{by !== '' ? <Badge tone="success" word="checked" /> : <Badge tone="partial" word="not checked" />}<div><p><Safe text={text} /></p><p class="muted">{by !== '' ? <Safe text={by} /> : 'a sentence that nothing can check: read the change yourself'}</p></div></li>;
+  return <li>{by !== '' ? <Badge tone="success" word="checked" /> : <Badge tone="partial" word="unverifiable" />}<div><p><Safe text={text} /></p><p class="muted">{by !== '' ? <Safe text={by} /> : 'a sentence that nothing can check: read the change yourself'}</p></div></li>;
 }
 
 function nameOf(c: unknown): string {

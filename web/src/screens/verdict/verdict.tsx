@@ -51,7 +51,7 @@ function Claim({ result }: { result: Result }): VNode {
   );
 }
 
-const verdicts: Record<Judged['verdict'], [Tone, string]> = { pass: ['success', 'pass'], fail: ['failed', 'fail'], unverifiable: ['quiet', 'not checked'] };
+const verdicts: Record<Judged['verdict'], [Tone, string]> = { pass: ['success', 'pass'], fail: ['failed', 'fail'], unverifiable: ['quiet', 'unverifiable'] };
 
 function Judgements({ title, list, none }: { title: string; list: Judged[]; none: string }): VNode | null {
   if (list.length === 0 && none === '') return null;
