@@ -8,12 +8,21 @@ import (
 	"io"
 )
 
+// Command is the hidden command of this program that extracts in a box, from the tree there, and prints a [Surface].
+const Command = "extract-go-api"
+
 // Surface is what callers have of the packages of a tree, in the default build.
 type Surface struct {
 	Packages int              `json:"packages"`
 	Entries  map[string]Entry `json:"entries"`  // by name: "example.com/m/pkg.Type.Method"
 	Excluded []string         `json:"excluded"` // files that the default build leaves out
 	Problems []string         `json:"problems"` // why something is not known, such as a file that does not parse
+	// Logs are the calls that log, of all packages, programs and internal ones included: how often there is one of that logger, level,
+	// template, keys and arguments. Forms are calls, literals and assignments that decide the form of a line. Makers are bodies of methods
+	// by which types take part in that.
+	Logs   map[string]int    `json:"logs"`
+	Forms  map[string]int    `json:"forms"`
+	Makers map[string]string `json:"makers"`
 }
 
 // Entry is one thing that callers can name.
@@ -57,7 +66,7 @@ func Read(from io.Reader) (*Surface, error) {
 	if err := d.Decode(&s); err != nil {
 		return nil, fmt.Errorf("read what the extractor wrote: %w", err)
 	}
-	if in.N <= 0 || len(s.Entries) > maxEntries {
+	if in.N <= 0 || len(s.Entries)+len(s.Logs)+len(s.Forms)+len(s.Makers) > maxEntries {
 		return nil, fmt.Errorf("the extractor wrote more than %d bytes or %d entries", MaxBytes, maxEntries)
 	}
 	return &s, nil

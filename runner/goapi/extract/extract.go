@@ -23,9 +23,6 @@ import (
 	"sandboxrun/runner/goapi"
 )
 
-// Command is the hidden command of this program that extracts, in a box.
-const Command = "extract-go-api"
-
 // Bounds of what is read.
 const (
 	maxFiles    = 20_000
@@ -60,6 +57,7 @@ func Tree(root string) (*goapi.Surface, error) {
 			t.emit(p, t.check(p))
 		}
 	}
+	t.logs()
 	return t.out, nil
 }
 
