@@ -94,3 +94,16 @@ func (f *findings) sorted() []document.Issue {
 	}
 	return out
 }
+
+// maxRefusals bounds the refusals of one result.
+const maxRefusals = 50
+
+// refusing are the codes of issues that speak against using the change at all.
+var refusing = []string{document.CodeConstraintViolated, document.CodeProtectedPath, document.CodeSecretInDiff, document.CodeScanIncomplete}
+
+// refuse records a reason against the change, once.
+func (f *findings) refuse(r document.Refusal) {
+	if len(f.refusals) < maxRefusals && !slices.Contains(f.refusals, r) {
+		f.refusals = append(f.refusals, r)
+	}
+}

@@ -18,19 +18,6 @@ import (
 // OverrideAll as one of the codes of [ApplyOptions.Override] overrides every refusal.
 const OverrideAll = "all"
 
-// maxRefusals bounds the refusals of one result.
-const maxRefusals = 50
-
-// refusing are the codes of issues that speak against using the change at all.
-var refusing = []string{document.CodeConstraintViolated, document.CodeProtectedPath, document.CodeSecretInDiff, document.CodeScanIncomplete}
-
-// refuse records a reason against the change, once.
-func (f *findings) refuse(r document.Refusal) {
-	if len(f.refusals) < maxRefusals && !slices.Contains(f.refusals, r) {
-		f.refusals = append(f.refusals, r)
-	}
-}
-
 // refuseFindings records findings that keep a change from landing, one refusal for each code.
 func (f *findings) refuseFindings(list []gitdiff.Finding) {
 	byCode := map[gitdiff.Code][]gitdiff.Finding{}

@@ -62,31 +62,6 @@ func (s *Service) session(id string) (state.Session, error) {
 	return state.Session{}, problem(CodeNotFound, `"sandboxrun sessions list" shows them`, "no session is called %q", excerpt.Clip(id, 64))
 }
 
-// idle refuses a session with an active run, or with a task that waits.
-func (s *Service) idle(ctx context.Context, session string) error {
-	list, err := s.queue().List()
-	if err != nil {
-		return err
-	}
-	busy := &Problem{Code: CodeSessionBusy, Err: state.SessionBusy(session)}
-	for _, e := range list {
-		if e.Waits() && e.SessionID == session {
-			return busy
-		}
-	}
-	d, err := s.o.State.TakeSession(ctx, session)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	if state.IsSessionBusy(err) {
-		return busy
-	}
-	if err != nil {
-		return err
-	}
-	return d.Close()
-}
-
 // nextTask makes the task of a follow-up.
 func (s *Service) nextTask(doc state.Session, f FollowUp) ([]byte, error) {
 	last := &plan.Plan{Agent: &plan.Agent{Name: doc.Agent}}
@@ -133,16 +108,4 @@ func (s *Service) nextTask(doc state.Session, f FollowUp) ([]byte, error) {
 		return nil, fmt.Errorf("make the task of a follow-up: %w", err)
 	}
 	return text, nil
-}
-
-// maxObjective bounds the objective that is made of a prompt, in bytes.
-const maxObjective = 200
-
-// Objective is the first sentence of a prompt, as the objective of its task.
-func Objective(prompt string) string {
-	first, _, _ := strings.Cut(strings.TrimSpace(prompt), "\n")
-	if sentence, _, more := strings.Cut(first, ". "); more {
-		first = sentence + "."
-	}
-	return excerpt.Clip(first, maxObjective)
 }

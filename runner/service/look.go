@@ -5,9 +5,12 @@ import (
 	"errors"
 	"io/fs"
 	"os"
+	"strings"
 	"time"
 
+	"sandboxrun/runner/excerpt"
 	"sandboxrun/runner/queue"
+	"sandboxrun/runner/state"
 	"sandboxrun/runner/view"
 )
 
@@ -109,4 +112,41 @@ func (s *Service) waiting(e queue.Entry, list []queue.Entry) view.RunView {
 	}
 	v.Queued = &place
 	return v
+}
+
+// maxObjective bounds the objective that is made of a prompt, in bytes.
+const maxObjective = 200
+
+// Objective is the first sentence of a prompt, as the objective of its task.
+func Objective(prompt string) string {
+	first, _, _ := strings.Cut(strings.TrimSpace(prompt), "\n")
+	if sentence, _, more := strings.Cut(first, ". "); more {
+		first = sentence + "."
+	}
+	return excerpt.Clip(first, maxObjective)
+}
+
+// idle refuses a session with an active run, or with a task that waits.
+func (s *Service) idle(ctx context.Context, session string) error {
+	list, err := s.queue().List()
+	if err != nil {
+		return err
+	}
+	busy := &Problem{Code: CodeSessionBusy, Err: state.SessionBusy(session)}
+	for _, e := range list {
+		if e.Waits() && e.SessionID == session {
+			return busy
+		}
+	}
+	d, err := s.o.State.TakeSession(ctx, session)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if state.IsSessionBusy(err) {
+		return busy
+	}
+	if err != nil {
+		return err
+	}
+	return d.Close()
 }
