@@ -25,7 +25,7 @@ func (s *soak) lookAround(ctx context.Context) error {
 			return err
 		}
 		if out, err := at.command(ctx, "reap").CombinedOutput(); err != nil {
-			s.ledger.violate(unexpected, "reap: %v: %.500s", err, out)
+			s.outcomes.violate(unexpected, "reap: %v: %.500s", err, out)
 		}
 		if err := s.leaks(at); err != nil {
 			return err
@@ -39,7 +39,7 @@ func (s *soak) lookAround(ctx context.Context) error {
 			return err
 		}
 	}
-	s.ledger.turn()
+	s.outcomes.turn()
 	return context.Cause(ctx)
 }
 
@@ -83,7 +83,7 @@ func (s *soak) leaks(at *site) error {
 			return fmt.Errorf("docker %v: %w", args, err)
 		}
 		for one := range strings.FieldsSeq(string(out)) {
-			s.ledger.violate(leaked, "%s %s", what, one)
+			s.outcomes.violate(leaked, "%s %s", what, one)
 		}
 	}
 	mounts, err := os.ReadFile("/proc/self/mountinfo")
@@ -92,7 +92,7 @@ func (s *soak) leaks(at *site) error {
 	}
 	for line := range strings.Lines(string(mounts)) {
 		if strings.Contains(line, at.state) {
-			s.ledger.violate(leaked, "mount %s", line)
+			s.outcomes.violate(leaked, "mount %s", line)
 		}
 	}
 	return s.remains(at)
@@ -106,7 +106,7 @@ func (s *soak) remains(at *site) error {
 			return err
 		}
 		for _, e := range entries {
-			s.ledger.violate(leaked, "%s", filepath.Join(dir, e.Name()))
+			s.outcomes.violate(leaked, "%s", filepath.Join(dir, e.Name()))
 		}
 	}
 	return filepath.WalkDir(at.state, func(path string, d fs.DirEntry, err error) error {
@@ -122,7 +122,7 @@ func (s *soak) remains(at *site) error {
 		case d.Name() == "lock":
 			return s.held(path)
 		case rel != "." && temporary(rel, d.Name()):
-			s.ledger.violate(leaked, "%s", path)
+			s.outcomes.violate(leaked, "%s", path)
 		}
 		return nil
 	})
@@ -142,7 +142,7 @@ func (s *soak) held(path string) error {
 	}
 	defer f.Close()
 	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
-		s.ledger.violate(leaked, "lock %s: %v", path, err)
+		s.outcomes.violate(leaked, "lock %s: %v", path, err)
 	}
 	return nil
 }
@@ -160,21 +160,21 @@ func (s *soak) results(at *site, named map[string]string) error {
 		}
 		doc, err := os.ReadFile(filepath.Join(at.state, "runs", d.Name(), "result.json"))
 		if err != nil {
-			s.ledger.violate(lost, "run %s of task %q has no result: %v", d.Name(), at.taskOf(d.Name()), err)
+			s.outcomes.violate(lost, "run %s of task %q has no result: %v", d.Name(), at.taskOf(d.Name()), err)
 			continue
 		}
 		var res document.Result
 		if err := errors.Join(json.Unmarshal(doc, &res), closed.Validate("result", doc)); err != nil {
-			s.ledger.violate(corrupted, "result of run %s: %v", d.Name(), err)
+			s.outcomes.violate(corrupted, "result of run %s: %v", d.Name(), err)
 			continue
 		}
 		byTask[res.TaskID] = append(byTask[res.TaskID], d.Name())
 		if res.Git.Branch != "" {
 			named[at.repoOf(d.Name())+" "+res.Git.Branch] = res.Git.Commit
 		}
-		s.ledger.compare(&res)
+		s.outcomes.compare(&res)
 	}
-	s.ledger.count(at == s.beside, byTask)
+	s.outcomes.count(at == s.beside, byTask)
 	return nil
 }
 
@@ -194,14 +194,14 @@ func (s *site) repoOf(run string) string {
 // ours with its commit.
 func (s *soak) damage(r *repo, named map[string]string) error {
 	if out, err := git(r.dir, "fsck", "--strict", "--no-dangling", "--no-progress"); err != nil || out != "" {
-		s.ledger.violate(corrupted, "fsck of %s: %v %.500s", r.dir, err, out)
+		s.outcomes.violate(corrupted, "fsck of %s: %v %.500s", r.dir, err, out)
 	}
 	now, err := r.look()
 	if err != nil {
 		return err
 	}
 	if now != r.state {
-		s.ledger.violate(corrupted, "%s changed:\n%s\nbefore:\n%s", r.dir, now, r.state)
+		s.outcomes.violate(corrupted, "%s changed:\n%s\nbefore:\n%s", r.dir, now, r.state)
 		r.state = now
 	}
 	litter, err := r.litter()
@@ -209,7 +209,7 @@ func (s *soak) damage(r *repo, named map[string]string) error {
 		return err
 	}
 	for _, path := range litter {
-		s.ledger.violate(leaked, "%s", path)
+		s.outcomes.violate(leaked, "%s", path)
 	}
 	refs, err := r.branches()
 	if err != nil {
@@ -217,12 +217,12 @@ func (s *soak) damage(r *repo, named map[string]string) error {
 	}
 	for name, commit := range refs {
 		if named[r.dir+" "+name] != commit {
-			s.ledger.violate(lost, "branch %s of %s is %s, the results say %q", name, r.dir, commit, named[r.dir+" "+name])
+			s.outcomes.violate(lost, "branch %s of %s is %s, the results say %q", name, r.dir, commit, named[r.dir+" "+name])
 		}
 	}
 	for at, commit := range named {
 		if name, ok := strings.CutPrefix(at, r.dir+" "); ok && refs[name] != commit {
-			s.ledger.violate(lost, "a result says branch %s of %s is %s, which it is not", name, r.dir, commit)
+			s.outcomes.violate(lost, "a result says branch %s of %s is %s, which it is not", name, r.dir, commit)
 		}
 	}
 	return nil

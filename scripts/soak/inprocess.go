@@ -19,16 +19,16 @@ import (
 	"sandboxrun/sandbox/docker"
 )
 
-// insider is a runner in this very process, which lives as long as the soak does: memory it keeps for each task shows
+// inProcess is a runner in this very process, which lives as long as the soak does: memory it keeps for each task shows
 // in the process.
-type insider struct {
+type inProcess struct {
 	site   *site
 	engine *docker.Engine
 	runner *runner.Runner
 	config config.Config
 }
 
-func newInsider(s *site) (*insider, error) {
+func newInProcess(s *site) (*inProcess, error) {
 	env := map[string]string{}
 	for _, v := range s.env() {
 		name, value, _ := strings.Cut(v, "=")
@@ -47,15 +47,15 @@ func newInsider(s *site) (*insider, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &insider{site: s, engine: engine, config: config, runner: runner.New(runner.Options{
+	return &inProcess{site: s, engine: engine, config: config, runner: runner.New(runner.Options{
 		State: state, Config: config, Engine: engine, GuestBinary: s.program, Reader: reader.Program{Path: s.program}, Getenv: getenv, Version: "soak",
 	})}, nil
 }
 
-func (i *insider) close() { _ = i.engine.Close() } // only idle connections are left
+func (i *inProcess) close() { _ = i.engine.Close() } // only idle connections are left
 
-// perform does one task, and lets its fate strike.
-func (i *insider) perform(ctx context.Context, a assignment, r *repo) (ending, error) {
+// perform does one task, and disturbs it.
+func (i *inProcess) perform(ctx context.Context, a assignment, r *repo) (ending, error) {
 	doc, err := json.Marshal(a.kind.task(a, r))
 	if err != nil {
 		return ending{}, err

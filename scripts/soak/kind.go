@@ -56,7 +56,7 @@ func (k *kind) task(a assignment, repo *repo) map[string]any {
 		t["instructions"] = "Make made.txt."
 	} else {
 		t["execution_mode"], t["suggested_commands"] = "command", k.commands
-		if a.fate == boxKilled || a.fate == boxRemoved { // there must be a box to remove
+		if a.disturbance == boxKilled || a.disturbance == boxRemoved { // there must be a box to remove
 			t["suggested_commands"] = append(slices.Clone(k.commands), "sleep 5")
 		}
 	}

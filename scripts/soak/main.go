@@ -50,7 +50,7 @@ func run(ctx context.Context) (err error) {
 	}
 	err = s.run(ctx)
 	s.report(os.Stdout) // also after an interruption
-	if *keep || err != nil || s.ledger.violations() > 0 {
+	if *keep || err != nil || s.outcomes.violations() > 0 {
 		fmt.Fprintln(os.Stderr, "soak: everything is left in", dir)
 	} else {
 		err = os.RemoveAll(dir)
@@ -58,7 +58,7 @@ func run(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	if n := s.ledger.violations(); n > 0 {
+	if n := s.outcomes.violations(); n > 0 {
 		return fmt.Errorf("%d violations", n)
 	}
 	return nil

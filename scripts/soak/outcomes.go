@@ -18,22 +18,22 @@ const (
 	lost                    // a task or its branch is not in exactly one result
 	doubled                 // a task ran twice
 	corrupted               // a repository or a result is damaged
-	unexpected              // an end that does not fit the task's fate
+	unexpected              // an end that does not fit the task's disturbance
 	wrongs
 )
 
 // maxTold bounds the violations that are printed one by one.
 const maxTold = 100
 
-// ledger records the ends of the tasks. It is safe for concurrent use.
-type ledger struct {
-	mu      sync.Mutex
-	pages   []page // the last is being written
-	told    map[string]bool
-	endings map[string]known // by task
-	tallies map[string]*tally
-	fates   map[fate]int
-	beside  int
+// outcomes records the ends of the tasks. It is safe for concurrent use.
+type outcomes struct {
+	mu           sync.Mutex
+	pages        []page // the last is being written
+	told         map[string]bool
+	endings      map[string]known // by task
+	tallies      map[string]*tally
+	disturbances map[disturbance]int
+	beside       int
 }
 
 // page is one part of a soak.
@@ -43,7 +43,7 @@ type page struct {
 	gauge        gauge // at its end
 }
 
-func (l *ledger) page() *page { return &l.pages[len(l.pages)-1] }
+func (l *outcomes) page() *page { return &l.pages[len(l.pages)-1] }
 
 // known is recorded of a task until its run is found.
 type known struct {
@@ -60,12 +60,12 @@ type tally struct {
 	exits         map[int]int
 }
 
-func newLedger() *ledger {
-	return &ledger{pages: make([]page, 1), told: map[string]bool{}, endings: map[string]known{}, tallies: map[string]*tally{}, fates: map[fate]int{}}
+func newOutcomes() *outcomes {
+	return &outcomes{pages: make([]page, 1), told: map[string]bool{}, endings: map[string]known{}, tallies: map[string]*tally{}, disturbances: map[disturbance]int{}}
 }
 
 // violate counts and prints a violation.
-func (l *ledger) violate(w wrong, format string, args ...any) {
+func (l *outcomes) violate(w wrong, format string, args ...any) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	text := fmt.Sprintf("%s: %s", w, fmt.Sprintf(format, args...))
@@ -83,7 +83,7 @@ func (w wrong) String() string {
 	return [wrongs]string{"leaked", "lost", "doubled", "corrupted", "unexpected"}[w]
 }
 
-func (l *ledger) violations() int {
+func (l *outcomes) violations() int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	n := 0
@@ -96,9 +96,9 @@ func (l *ledger) violations() int {
 }
 
 // ended records the end of a task and judges it.
-func (l *ledger) ended(a assignment, e ending) {
+func (l *outcomes) ended(a assignment, e ending) {
 	if why := misfit(a, e); why != "" {
-		l.violate(unexpected, "%s (%s, %s, inside %v): %s: exit %d, %s, stderr %.300q", a.id, a.kind.name, a.fate, a.inside, why, e.exit, told(e.result), e.stderr)
+		l.violate(unexpected, "%s (%s, %s, inside %v): %s: exit %d, %s, stderr %.300q", a.id, a.kind.name, a.disturbance, a.inside, why, e.exit, told(e.result), e.stderr)
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -119,7 +119,7 @@ func (l *ledger) ended(a assignment, e ending) {
 	t.exits[e.exit]++
 	if e.struck {
 		t.struck++
-		l.fates[a.fate]++
+		l.disturbances[a.disturbance]++
 	}
 	k := known{ran: !e.struck || e.result != nil, beside: a.kind == besideKind}
 	if e.result != nil {
@@ -128,10 +128,10 @@ func (l *ledger) ended(a assignment, e ending) {
 	l.endings[a.id] = k
 }
 
-// misfit returns why an end does not fit the task and its fate; "" when it does.
+// misfit returns why an end does not fit the task and its disturbance; "" when it does.
 func misfit(a assignment, e ending) string {
 	usual := slices.Contains(a.kind.exits, e.exit)
-	sent, signalled := signals[a.fate]
+	sent, signalled := signals[a.disturbance]
 	switch {
 	case e.exit != -1 && e.result == nil && !e.struck:
 		return "no result"
@@ -139,11 +139,11 @@ func misfit(a assignment, e ending) string {
 		return "not how this kind ends"
 	case !e.struck && a.kind.lands && e.result.Git.Branch == "":
 		return "nothing landed"
-	case !e.struck || a.fate == killed:
+	case !e.struck || a.disturbance == killed:
 		return ""
-	case (a.fate == boxKilled || a.fate == boxRemoved) && e.box && e.exit == 0:
+	case (a.disturbance == boxKilled || a.disturbance == boxRemoved) && e.box && e.exit == 0:
 		return "success although its box was removed"
-	case (a.fate == boxKilled || a.fate == boxRemoved) && (e.result == nil || !usual && !slices.Contains([]int{0, 3, 4, 5, 6}, e.exit)):
+	case (a.disturbance == boxKilled || a.disturbance == boxRemoved) && (e.result == nil || !usual && !slices.Contains([]int{0, 3, 4, 5, 6}, e.exit)):
 		return "not how a run without its box ends"
 	case signalled && !usual && e.exit != 128+int(sent) && e.exit != -1:
 		return "not how a stopped run ends"
@@ -154,7 +154,7 @@ func misfit(a assignment, e ending) string {
 }
 
 // compare compares a stored result with the one its caller got.
-func (l *ledger) compare(stored *document.Result) {
+func (l *outcomes) compare(stored *document.Result) {
 	l.mu.Lock()
 	k, ok := l.endings[stored.TaskID]
 	l.mu.Unlock()
@@ -167,7 +167,7 @@ func (l *ledger) compare(stored *document.Result) {
 }
 
 // count counts tasks without exactly one run.
-func (l *ledger) count(beside bool, byTask map[string][]string) {
+func (l *outcomes) count(beside bool, byTask map[string][]string) {
 	l.mu.Lock()
 	endings := maps.Clone(l.endings)
 	l.mu.Unlock()
@@ -186,7 +186,7 @@ func (l *ledger) count(beside bool, byTask map[string][]string) {
 }
 
 // turn measures this process and turns the page.
-func (l *ledger) turn() {
+func (l *outcomes) turn() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.page().gauge = measure()

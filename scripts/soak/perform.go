@@ -19,7 +19,7 @@ import (
 type ending struct {
 	exit   int              // -1: ended by a signal
 	result *document.Result // nil where none was printed
-	struck bool             // whether the fate struck in time
+	struck bool             // whether the disturbance struck in time
 	box    bool             // a box was removed while its commands ran
 	stderr string
 }
@@ -28,7 +28,7 @@ func (s *soak) perform(ctx context.Context, a assignment, r *repo) (ending, erro
 	return performAt(ctx, s.main, a, r)
 }
 
-// performAt runs the program for one task, and applies its fate.
+// performAt runs the program for one task, and applies its disturbance.
 func performAt(ctx context.Context, at *site, a assignment, r *repo) (ending, error) {
 	doc, err := json.Marshal(a.kind.task(a, r))
 	if err != nil {
@@ -78,15 +78,15 @@ var making = modelserver.Scenario{Name: "make", Steps: []modelserver.Step{
 	{Text: "Done."},
 }}
 
-// signals are the signals of the fates that end the runner.
-var signals = map[fate]syscall.Signal{killed: syscall.SIGKILL, terminated: syscall.SIGTERM, stopped: syscall.SIGINT}
+// signals are the signals of the disturbances that end the runner.
+var signals = map[disturbance]syscall.Signal{killed: syscall.SIGKILL, terminated: syscall.SIGTERM, stopped: syscall.SIGINT}
 
 // lookInterval is how often a run is polled to strike at the right moment.
 const lookInterval = 3 * time.Millisecond
 
-// strike waits for a task's moment and applies its fate. struck is false where the task had ended before.
+// strike waits for a task's moment and applies its disturbance. struck is false where the task had ended before.
 func strike(at *site, a assignment, over <-chan struct{}, hit func(syscall.Signal) error) (struck, box bool) {
-	if a.fate == leftAlone || a.fate == "" {
+	if a.disturbance == leftAlone || a.disturbance == "" {
 		return false, false
 	}
 	tick := time.NewTicker(lookInterval)
@@ -109,7 +109,7 @@ func strike(at *site, a assignment, over <-chan struct{}, hit func(syscall.Signa
 		return false, false
 	case <-time.After(a.after):
 	}
-	if sig, ok := signals[a.fate]; ok {
+	if sig, ok := signals[a.disturbance]; ok {
 		return hit(sig) == nil, false
 	}
 	return takeBox(at, a)
@@ -118,7 +118,7 @@ func strike(at *site, a assignment, over <-chan struct{}, hit func(syscall.Signa
 // takeBox kills or removes the box of a task, as an operator could.
 func takeBox(at *site, a assignment) (struck, box bool) {
 	verb := []string{"kill"}
-	if a.fate == boxRemoved {
+	if a.disturbance == boxRemoved {
 		verb = []string{"rm", "-f"}
 	}
 	run := at.runOf(a.id)

@@ -20,10 +20,10 @@ const (
 
 // report prints the table, and counts a runner that grew.
 func (s *soak) report(w io.Writer) {
-	l := s.ledger
-	insiders := 0
+	l := s.outcomes
+	inProcessTasks := 0
 	for _, p := range l.pages {
-		insiders += p.inside
+		inProcessTasks += p.inside
 	}
 	pages := l.pages[:len(l.pages)-1]
 	if len(pages) < halves {
@@ -32,7 +32,7 @@ func (s *soak) report(w io.Writer) {
 	// The first part includes what is created once.
 	second, last := pages[1].gauge, pages[len(pages)-1].gauge
 	rss, files, goroutines := last.over(second)
-	if len(pages) == tenths && insiders >= longEnough {
+	if len(pages) == tenths && inProcessTasks >= longEnough {
 		if rss > flat {
 			l.violate(unexpected, "the runner's memory grew by a factor of %.2f", rss)
 		}
@@ -41,7 +41,7 @@ func (s *soak) report(w io.Writer) {
 		}
 	}
 	fmt.Fprintf(w, "%d tasks in %s, seed %d, %d at a time; %d of them by one long-lived runner, %d more by a second runner\n\n",
-		len(s.tasks), s.took.Round(time.Second), s.seed, s.workers, insiders, l.beside)
+		len(s.tasks), s.took.Round(time.Second), s.seed, s.workers, inProcessTasks, l.beside)
 	fmt.Fprintf(w, "| part | tasks | RSS MiB | heap MiB | descriptors | goroutines |")
 	for v := range wrongs {
 		fmt.Fprintf(w, " %s |", v)
@@ -66,9 +66,9 @@ func (s *soak) report(w io.Writer) {
 		}
 		fmt.Fprintf(w, "| %s | %d | %d | %s |\n", name, t.tasks, t.struck, strings.Join(exits, ", "))
 	}
-	var fates []string
-	for _, f := range slices.Sorted(maps.Keys(l.fates)) {
-		fates = append(fates, fmt.Sprintf("%s %d", f, l.fates[f]))
+	var disturbances []string
+	for _, f := range slices.Sorted(maps.Keys(l.disturbances)) {
+		disturbances = append(disturbances, fmt.Sprintf("%s %d", f, l.disturbances[f]))
 	}
-	fmt.Fprintf(w, "\nstruck: %s\nviolations: %d\n", strings.Join(fates, ", "), l.violations())
+	fmt.Fprintf(w, "\nstruck: %s\nviolations: %d\n", strings.Join(disturbances, ", "), l.violations())
 }

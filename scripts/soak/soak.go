@@ -20,22 +20,22 @@ const (
 
 // soak is one run of this program.
 type soak struct {
-	dir     string
-	tasks   []assignment
-	workers int
-	parts   int
-	seed    uint64
-	repos   []*repo
-	main    *site // whose runners are killed
-	beside  *site // of a second runner, on the same repositories and engine
-	inside  *insider
-	ledger  *ledger
-	began   time.Time
-	took    time.Duration
+	dir      string
+	tasks    []assignment
+	workers  int
+	parts    int
+	seed     uint64
+	repos    []*repo
+	main     *site // whose runners are killed
+	beside   *site // of a second runner, on the same repositories and engine
+	inside   *inProcess
+	outcomes *outcomes
+	began    time.Time
+	took     time.Duration
 }
 
 func newSoak(program, dir string, tasks int, seed uint64, workers int, agents bool) (*soak, error) {
-	s := &soak{dir: dir, workers: workers, parts: tenths, seed: seed, ledger: newLedger()}
+	s := &soak{dir: dir, workers: workers, parts: tenths, seed: seed, outcomes: newOutcomes()}
 	if tasks < fewTasks {
 		s.parts = halves
 	}
@@ -49,7 +49,7 @@ func newSoak(program, dir string, tasks int, seed uint64, workers int, agents bo
 	if s.repos, err = makeRepos(filepath.Join(dir, "repos")); err != nil {
 		return nil, err
 	}
-	if s.inside, err = newInsider(s.main); err != nil {
+	if s.inside, err = newInProcess(s.main); err != nil {
 		return nil, err
 	}
 	for i := range tasks {
@@ -77,7 +77,7 @@ func (s *soak) run(ctx context.Context) error {
 			return errors.Join(err, s.clear(context.WithoutCancel(ctx)))
 		}
 		fmt.Fprintf(os.Stderr, "%3d%%  %s  %d tasks, %d violations\n", (part+1)*100/s.parts,
-			time.Since(s.began).Round(time.Second), len(s.tasks)*(part+1)/s.parts, s.ledger.violations())
+			time.Since(s.began).Round(time.Second), len(s.tasks)*(part+1)/s.parts, s.outcomes.violations())
 	}
 	return nil
 }
@@ -131,7 +131,7 @@ func (s *soak) do(ctx context.Context, a assignment) error {
 	if err := context.Cause(ctx); err != nil {
 		return err
 	}
-	s.ledger.ended(a, e)
+	s.outcomes.ended(a, e)
 	if !a.reap {
 		return nil
 	}
@@ -144,7 +144,7 @@ func (s *soak) reap(ctx context.Context, a assignment) error {
 	if !a.hurtReap {
 		out, err := c.CombinedOutput()
 		if err != nil {
-			s.ledger.violate(unexpected, "reap after %s: %v: %.500s", a.id, err, out)
+			s.outcomes.violate(unexpected, "reap after %s: %v: %.500s", a.id, err, out)
 		}
 		return context.Cause(ctx)
 	}
@@ -166,19 +166,19 @@ func (s *soak) liveBeside(ctx context.Context, over <-chan struct{}, part int) {
 			return
 		default:
 		}
-		a := assignment{id: fmt.Sprintf("beside-%d-%d", part, i), repo: i % len(s.repos), kind: besideKind, fate: leftAlone}
+		a := assignment{id: fmt.Sprintf("beside-%d-%d", part, i), repo: i % len(s.repos), kind: besideKind, disturbance: leftAlone}
 		e, err := performAt(ctx, s.beside, a, s.repos[a.repo])
 		if ctx.Err() != nil {
 			return
 		}
 		if err != nil {
-			s.ledger.violate(unexpected, "%s: %v", a.id, err)
+			s.outcomes.violate(unexpected, "%s: %v", a.id, err)
 			return
 		}
-		s.ledger.ended(a, e)
+		s.outcomes.ended(a, e)
 		if i%5 == 4 {
 			if out, err := s.beside.command(ctx, "reap").CombinedOutput(); err != nil {
-				s.ledger.violate(unexpected, "reap after %s: %v: %.500s", a.id, err, out)
+				s.outcomes.violate(unexpected, "reap after %s: %v: %.500s", a.id, err, out)
 			}
 		}
 	}

@@ -13,20 +13,20 @@ import (
 
 func TestTheSeedDecidesWhatHappens(t *testing.T) {
 	t.Parallel()
-	fates := map[fate]int{}
+	disturbances := map[disturbance]int{}
 	for i := range 2000 {
 		a := assign(7, i, 3, true)
 		if again := assign(7, i, 3, true); !reflect.DeepEqual(a, again) {
 			t.Fatalf("%+v, then %+v", a, again)
 		}
-		if a.inside && (a.fate == killed || a.kind.agent) {
+		if a.inside && (a.disturbance == killed || a.kind.agent) {
 			t.Errorf("%+v cannot be done inside", a)
 		}
-		fates[a.fate]++
+		disturbances[a.disturbance]++
 	}
-	struck := 2000 - fates[leftAlone]
-	if boxes := fates[boxKilled] + fates[boxRemoved]; struck < 600 || struck > 800 || boxes < 60 || boxes > 140 || fates[killed] < 100 {
-		t.Errorf("fates %v", fates)
+	struck := 2000 - disturbances[leftAlone]
+	if boxes := disturbances[boxKilled] + disturbances[boxRemoved]; struck < 600 || struck > 800 || boxes < 60 || boxes > 140 || disturbances[killed] < 100 {
+		t.Errorf("disturbances %v", disturbances)
 	}
 	if reflect.DeepEqual(assign(7, 1, 3, true), assign(8, 1, 3, true)) && reflect.DeepEqual(assign(7, 2, 3, true), assign(8, 2, 3, true)) {
 		t.Error("another seed decides the same")
@@ -38,9 +38,9 @@ func TestUnfitEndsAreNoticed(t *testing.T) {
 	edits := kinds[0]
 	landed := &document.Result{RunID: "r", Git: document.GitResult{Branch: "b"}}
 	for name, c := range map[string]struct {
-		fate fate
-		e    ending
-		fits bool
+		disturbance disturbance
+		e           ending
+		fits        bool
 	}{
 		"well":                     {leftAlone, ending{exit: 0, result: landed}, true},
 		"failed for no reason":     {leftAlone, ending{exit: 4, result: landed}, false},
@@ -56,7 +56,7 @@ func TestUnfitEndsAreNoticed(t *testing.T) {
 		"box gone and a success":   {boxRemoved, ending{exit: 0, struck: true, box: true, result: landed}, false},
 		"box gone, no result":      {boxRemoved, ending{exit: 1, struck: true, box: true}, false},
 	} {
-		if why := misfit(assignment{kind: edits, fate: c.fate}, c.e); (why == "") != c.fits {
+		if why := misfit(assignment{kind: edits, disturbance: c.disturbance}, c.e); (why == "") != c.fits {
 			t.Errorf("%s: %q", name, why)
 		}
 	}
@@ -64,7 +64,7 @@ func TestUnfitEndsAreNoticed(t *testing.T) {
 
 func TestLostAndDoubledTasksAreCounted(t *testing.T) {
 	t.Parallel()
-	l := newLedger()
+	l := newOutcomes()
 	l.endings = map[string]known{
 		"once": {run: "a", ran: true}, "twice": {run: "b", ran: true}, "never": {ran: true}, "killed early": {},
 		"other run": {run: "c", ran: true}, "elsewhere": {ran: true, beside: true},
@@ -97,9 +97,9 @@ func TestLeftoversInAStateDirectoryAreCounted(t *testing.T) {
 	for _, fine := range []string{"id", "runs/r/result.json", "runs/r/logs/.hidden", "runs/r/lock", "bases/bases/b/tree/.gitignore", "bases/stores/s.git/config"} {
 		put(fine)
 	}
-	s := &soak{ledger: newLedger()}
-	if err := s.remains(at); err != nil || s.ledger.violations() != 0 {
-		t.Fatalf("%v, %v", err, s.ledger.told)
+	s := &soak{outcomes: newOutcomes()}
+	if err := s.remains(at); err != nil || s.outcomes.violations() != 0 {
+		t.Fatalf("%v, %v", err, s.outcomes.told)
 	}
 	bad := []string{"id.beef", "runs/.new-x/lock", "runs/r/.result.json123", "active/r", "work/r/x", "bases/stores/s.git/objects/tmp_obj_1", "etc/.new-1"}
 	for _, name := range bad {
@@ -108,10 +108,10 @@ func TestLeftoversInAStateDirectoryAreCounted(t *testing.T) {
 	if err := s.remains(at); err != nil {
 		t.Fatal(err)
 	}
-	if n := s.ledger.violations(); n < len(bad) {
-		t.Errorf("%d of %d: %v", n, len(bad), s.ledger.told)
+	if n := s.outcomes.violations(); n < len(bad) {
+		t.Errorf("%d of %d: %v", n, len(bad), s.outcomes.told)
 	}
-	for text := range s.ledger.told {
+	for text := range s.outcomes.told {
 		if !strings.HasPrefix(text, "leaked: ") {
 			t.Error(text)
 		}
@@ -136,13 +136,13 @@ func TestDamageToARepositoryIsCounted(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	s := &soak{ledger: newLedger()}
+	s := &soak{outcomes: newOutcomes()}
 	named := map[string]string{r.dir + " sandboxrun/named": head, r.dir + " sandboxrun/gone": head}
 	if err := s.damage(r, named); err != nil {
 		t.Fatal(err)
 	}
-	if got := s.ledger.pages[0].counts; got != [wrongs]int{lost: 2} {
-		t.Errorf("counted %v: %v", got, s.ledger.told)
+	if got := s.outcomes.pages[0].counts; got != [wrongs]int{lost: 2} {
+		t.Errorf("counted %v: %v", got, s.outcomes.told)
 	}
 	if err := os.WriteFile(filepath.Join(r.dir, ".git", "refs", "heads", "x.lock"), nil, 0o600); err != nil {
 		t.Fatal(err)
@@ -161,7 +161,7 @@ func TestDamageToARepositoryIsCounted(t *testing.T) {
 	if err := s.damage(r, named); err != nil {
 		t.Fatal(err)
 	}
-	if got := s.ledger.pages[0].counts; got != [wrongs]int{lost: 2, leaked: 1, corrupted: 2} {
-		t.Errorf("counted %v: %v", got, s.ledger.told)
+	if got := s.outcomes.pages[0].counts; got != [wrongs]int{lost: 2, leaked: 1, corrupted: 2} {
+		t.Errorf("counted %v: %v", got, s.outcomes.told)
 	}
 }
