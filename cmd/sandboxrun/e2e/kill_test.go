@@ -30,6 +30,7 @@ var mortal struct {
 
 func mortalProgram(t *testing.T) string {
 	t.Helper()
+	testenv.Engine(t, agentImage) // with -short there is no directory for programs, and the build would land in this one
 	mortal.once.Do(func() {
 		mortal.path = program + "-mortal"
 		build := exec.Command("go", "build", "-trimpath", "-tags", "sandboxrun_mortal", "-o", mortal.path, "sandboxrun/cmd/sandboxrun")
