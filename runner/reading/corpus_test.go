@@ -11,9 +11,10 @@ import (
 // sample is one sentence of the corpus with the reading it must have.
 type sample struct{ want, sentence, why string }
 
-func corpus(t *testing.T) (list []sample) {
+// corpusFile reads a file of sentences.
+func corpusFile(t *testing.T, name string) (list []sample) {
 	t.Helper()
-	f, err := os.Open("testdata/corpus.txt")
+	f, err := os.Open(name)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -60,7 +61,7 @@ func notation(r Reading) string {
 
 func TestCorpus(t *testing.T) {
 	t.Parallel()
-	list := corpus(t)
+	list := corpusFile(t, "testdata/corpus.txt")
 	if len(list) < 250 {
 		t.Errorf("the corpus has %d sentences, want 250", len(list))
 	}
