@@ -31,7 +31,8 @@ type Spec struct {
 	Journal step.Journal
 }
 
-// User is the numeric identity of every process in a box. Neither number may be 0. No passwd entry is needed.
+// User is the numeric identity of every process in a box. Neither number may be 0. In the box it is called "agent",
+// whatever the image calls it.
 type User struct {
 	UID int `json:"uid"`
 	GID int `json:"gid"`

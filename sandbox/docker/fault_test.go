@@ -113,9 +113,9 @@ func TestFailedOpenLeavesNothing(t *testing.T) {
 			proxy, e := faulty(t)
 			spec := testSpec(t)
 			if name == "inspect" {
-				// Only for the container: the image is inspected first.
+				// Only for the container of the box: the image is inspected first, and the removal of the one that shows the users of the image.
 				fault = func(r *http.Request) bool {
-					return path("GET", "/json")(r) && strings.Contains(r.URL.Path, "/containers/")
+					return path("GET", "/json")(r) && strings.Contains(r.URL.Path, "/containers/") && !strings.Contains(r.URL.Path, ".users/")
 				}
 			}
 			proxy.Answer(http.StatusInternalServerError, fault)

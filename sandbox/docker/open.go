@@ -56,6 +56,11 @@ func (b *box) build(ctx context.Context, img image, about sandbox.Info) error {
 	if err != nil {
 		return err
 	}
+	users, err := e.userMounts(ctx, b.spec, img, now)
+	if err != nil {
+		return err
+	}
+	etc = append(etc, users...)
 	r, err := e.newRecipe(b.spec, img, b.dialect.fit(setting{etc: etc, now: now}, b.spec, about))
 	if err != nil {
 		return err

@@ -15,8 +15,9 @@ import (
 )
 
 const (
-	// shmBytes is the size of /dev/shm; it is charged to the memory limit.
-	shmBytes = 64 << 20
+	// shmLeast and shmMost bound the size of /dev/shm, which is charged to the memory limit. Browsers and databases fail with the
+	// engine's default, which is shmLeast.
+	shmLeast, shmMost = 64 << 20, 2 << 30
 	// runBytes is the size of /run.
 	runBytes = 16 << 20
 	// fileSlack lets a single file grow past the disk limit far enough that the watchdog ends the box before SIGXFSZ
@@ -94,7 +95,7 @@ func (e *Engine) newRecipe(s sandbox.Spec, img image, at setting) (recipe, error
 			SecurityOpt:    []string{"no-new-privileges:true", "seccomp=" + profile},
 			ReadonlyRootfs: true,
 			Tmpfs:          tmpfs,
-			ShmSize:        shmBytes,
+			ShmSize:        shmBytes(s.Limits),
 			LogConfig:      container.LogConfig{Type: "none"},
 			RestartPolicy:  container.RestartPolicy{Name: container.RestartPolicyDisabled},
 			OomScoreAdj:    500,
@@ -117,6 +118,9 @@ func (e *Engine) newRecipe(s sandbox.Spec, img image, at setting) (recipe, error
 		Network: &network.NetworkingConfig{},
 	}, nil
 }
+
+// shmBytes is the size of /dev/shm: half of the memory, within bounds.
+func shmBytes(l sandbox.Limits) int64 { return min(max(l.MemoryBytes/2, shmLeast), shmMost) }
 
 // tmpfsOptions always names uid and gid: mode is ignored where the mount point exists in the image, ownership never
 // is. The engine adds noexec by itself unless the options say "exec".

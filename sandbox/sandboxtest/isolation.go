@@ -13,6 +13,14 @@ import (
 
 func (s suite) isolationTests() map[string]func(t *testing.T) {
 	return map[string]func(t *testing.T){
+		"the user of a box has a name": func(t *testing.T) {
+			box := s.open(t, nil)
+			box.want(`id -un && perl -e 'my @u = getpwuid $<; exit 1 if getgrgid($() ne "agent"; print "$u[0] $u[7] ", scalar getpwnam("root"), " ", scalar getpwnam("agent") == $<, "\n"'`,
+				"agent\n"+"agent "+sandbox.Home+" 0 1")
+			// The image's own users are there, and nobody can change the files.
+			box.want("grep -c ^www-data: /etc/passwd; echo x 2>/dev/null >> /etc/passwd || echo refused", "1\nrefused")
+			box.close()
+		},
 		"no process has a capability or can gain one": func(t *testing.T) {
 			box := s.open(t, nil)
 			// The first process, one started by exec, and a child of that.

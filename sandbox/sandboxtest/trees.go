@@ -57,7 +57,7 @@ func (s suite) treeTests() map[string]func(t *testing.T) {
 			if !s.options.Overlay {
 				t.Skip("this engine mounts no overlays")
 			}
-			for rename, want := range map[bool]string{false: "lib/f 1\n", true: "moved/f 0\n"} {
+			for rename, want := range map[bool]string{false: "lib/f 1", true: "moved/f 0"} {
 				tree := overlay(t)
 				tree.RenameDirs = rename
 				if err := os.Mkdir(filepath.Join(tree.Lower[0], "lib"), 0o777); err != nil {

@@ -132,3 +132,20 @@ func TestMovedDirectoriesLandAndNameTheirOldPaths(t *testing.T) {
 	gitdifftest.Equal(t, "files", got, want)
 	gitdifftest.Equal(t, "landed", repo.git("ls-tree", "-r", "--name-only", res.Git.Branch), "keep\nlib/one.go\nlib/two.go\npkg/src/b/three.go")
 }
+
+// Programs look their user up by its number: initdb and ssh end where it has no name, node's os.userInfo throws.
+func TestTheUserOfABoxHasANameInEveryImage(t *testing.T) {
+	t.Parallel()
+	rig, repo := newRig(t), newRepo(t, sample)
+	for _, image := range []string{agentImage, "debian:bookworm-slim"} {
+		task := repo.task(`test "$(id -un):$(id -gn)" = agent:agent && getent passwd "$(id -u)" && test "$(perl -e 'print((getpwuid $<)[7])')" = "$HOME" && ! ls /nonexistent`,
+			`if command -v node; then node -e 'if (require("os").userInfo().username != "agent") process.exit(1)'; fi`)
+		task["box"] = map[string]any{"image": image}
+		res, o := rig.execute(task)
+		for _, c := range res.CommandsRun {
+			if c.ExitCode == nil || *c.ExitCode != 0 {
+				t.Errorf("%s: exit %d: %s\n%s%s", image, o.exit, c.Command, c.StdoutExcerpt, c.StderrExcerpt)
+			}
+		}
+	}
+}

@@ -201,7 +201,7 @@ head -c 20M /dev/zero > /tmp/a 2>/dev/null && bad bytes of /tmp
 rm -rf /tmp/*
 head -c 20M /dev/zero > $HOME/a 2>/dev/null && bad bytes of HOME
 rm -f $HOME/a
-head -c 100M /dev/zero > /dev/shm/a 2>/dev/null && bad bytes of /dev/shm
+head -c 140M /dev/zero > /dev/shm/a 2>/dev/null && bad bytes of /dev/shm
 rm -f /dev/shm/a
 (truncate -s 1T sparse) 2>/dev/null && bad a sparse file
 rm -f sparse
@@ -219,7 +219,9 @@ func TestKernelLimitsDoNotEndTheBox(t *testing.T) {
 			testenv.Runtime(t, runtime)
 			rig, repo := newRig(t), newRepo(t, sample)
 			rig.config["limits"] = map[string]any{"temp": "16m", "open_files": 200}
-			res, o := rig.execute(repo.task("runtime="+runtime+boundedCommands), "--runtime", runtime)
+			task := repo.task("runtime=" + runtime + boundedCommands)
+			task["box"] = map[string]any{"memory": "256m"} // of which /dev/shm may take half
+			res, o := rig.execute(task, "--runtime", runtime)
 			c := res.CommandsRun[0]
 			if o.exit != 0 || c.ExitCode == nil || *c.ExitCode != 0 || changes(res)["fine.txt"] != "added" {
 				t.Errorf("exit %d, %v\n%s\n%s", o.exit, codes(res), c.StdoutExcerpt, c.StderrExcerpt)
