@@ -91,7 +91,8 @@ type counters struct {
 type disk struct {
 	root   *os.File
 	limits sandbox.Limits
-	held   func() usage // deleted files that processes of the box hold open; nil where they cannot be found
+	held   func(ctx context.Context, device uint64) holding // deleted files that processes of the box hold; nil where they cannot be found
+	device uint64                                           // of root
 
 	ready    chan struct{} // closed when start and failed are known
 	start    usage
@@ -101,9 +102,18 @@ type disk struct {
 	last     look
 }
 
+// holding is what processes of a box hold of deleted files, which occupy the disk and are in no directory.
+type holding struct {
+	sum usage
+	// hidden says what kept the search from seeing all of it: descriptors on their way between two processes, which belong to none,
+	// or more than it can look at. "" for nothing.
+	hidden string
+}
+
 // look is the result of a walk.
 type look struct {
 	grown, free usage
+	hidden      string // see holding
 	cost        time.Duration
 	next        time.Time // when the pause is over
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -33,12 +34,12 @@ func (b *box) watchDisk(t sandbox.Tree, l sandbox.Limits) {
 		if d.failed == nil {
 			defer d.root.Close()
 			begin := time.Now()
-			d.startAt = d.free()
+			d.startAt, d.device = d.free(), deviceOf(d.root)
 			d.start, d.failed = measure(b.life, d.root, usage{})
 			d.last = look{free: d.startAt, cost: time.Since(begin)}
 		}
-		if d.failed == nil {
-			d.failed = d.checkFree()
+		if d.failed == nil && d.free().bytes < d.limits.FreeBytes {
+			d.failed = d.floorError()
 		}
 		close(d.ready)
 		if d.failed == nil {
@@ -70,14 +71,16 @@ func (d *disk) watch(b *box) {
 		if b.life.Err() != nil {
 			return
 		}
-		if err := d.checkFree(); err != nil {
-			b.end(err)
-			return
-		}
-		if !d.due() {
+		low := d.free().bytes < d.limits.FreeBytes
+		if !d.due(low) {
 			continue
 		}
-		if err := d.check(b); err == nil {
+		err := d.check(b)
+		if low && b.life.Err() == nil && (err != nil || d.guilty()) {
+			b.end(d.floorError())
+			return
+		}
+		if err == nil {
 			failures = 0
 		} else if failures++; failures == diskFailures {
 			b.end(fmt.Errorf("measure the tree: %w", err))
@@ -85,12 +88,12 @@ func (d *disk) watch(b *box) {
 	}
 }
 
-// due reports whether it is time for a walk: the pause after the last one is over, or the limit may be near.
-func (d *disk) due() bool {
+// due reports whether it is time for a walk: the pause after the last one is over, or the limit may be near, or the disk is low.
+func (d *disk) due(low bool) bool {
 	d.measures.Lock()
 	defer d.measures.Unlock()
 	now := time.Now()
-	return !now.Before(d.last.next) || d.near() && now.After(d.last.next.Add(2*d.last.cost-d.last.rest()))
+	return !now.Before(d.last.next) || (low || d.near()) && now.After(d.last.next.Add(2*d.last.cost-d.last.rest()))
 }
 
 // near reports whether the filesystem has lost so much since the last walk that the tree may have used up half of its
@@ -120,12 +123,14 @@ func (d *disk) check(b *box) error {
 	}
 	l.grown = usage{bytes: now.bytes - d.start.bytes, inodes: now.inodes - d.start.inodes}
 	detail := ""
-	if lost := d.startAt.bytes - l.free.bytes; err == nil && d.held != nil && lost-l.grown.bytes > d.limits.DiskBytes/2 {
-		held := d.held()
-		if held.bytes > 0 {
-			detail = fmt.Sprintf(", %d of them in deleted files that are still open", held.bytes)
+	lost := d.startAt.bytes - l.free.bytes
+	if err == nil && d.held != nil && (lost-l.grown.bytes > d.limits.DiskBytes/2 || l.free.bytes < d.limits.FreeBytes) {
+		held := d.held(b.life, d.device)
+		if held.sum.bytes > 0 {
+			detail = fmt.Sprintf(", %d of them in deleted files that are still open or mapped", held.sum.bytes)
 		}
-		l.grown.bytes, l.grown.inodes = l.grown.bytes+held.bytes, l.grown.inodes+held.inodes
+		l.hidden = held.hidden
+		l.grown.bytes, l.grown.inodes = l.grown.bytes+held.sum.bytes, l.grown.inodes+held.sum.inodes
 	}
 	l.cost = time.Since(begin)
 	l.next = time.Now().Add(l.rest())
@@ -138,11 +143,37 @@ func (d *disk) check(b *box) error {
 	case l.grown.inodes > d.limits.DiskInodes:
 		limit.Which, limit.Allowed, limit.Measured = sandbox.MeasureTreeFiles, d.limits.DiskInodes, l.grown.inodes
 		limit.Detail = fmt.Sprintf("the tree grew by at least %d files; %d are allowed", l.grown.inodes, d.limits.DiskInodes)
+	case l.hidden != "" && lost-l.grown.bytes > d.limits.DiskBytes:
+		limit.Which, limit.Allowed, limit.Measured = sandbox.MeasureTreeBytes, d.limits.DiskBytes, lost
+		limit.Detail = fmt.Sprintf("the disk lost %d bytes of which %d are in the tree, and what the box holds cannot be measured: %s; %d are allowed",
+			lost, l.grown.bytes, l.hidden, d.limits.DiskBytes)
 	default:
 		return err
 	}
 	b.end(limit)
 	return nil
+}
+
+// Of a disk that is too full, a box is taken for the cause when it has used one of guiltyShares of what was lost since its start, and at
+// least guiltyBytes. Others may go on until the disk has lastBytes less than it must keep: then all end. Of a small floor these are
+// an eighth and a half.
+const (
+	guiltyShares = 4
+	guiltyBytes  = 32 << 20
+	lastBytes    = 256 << 20
+)
+
+// guilty reports, of a disk that is too full, whether this box has to end. It is asked right after a walk.
+func (d *disk) guilty() bool {
+	d.measures.Lock()
+	defer d.measures.Unlock()
+	lost := d.startAt.bytes - d.last.free.bytes
+	used := d.last.grown.bytes
+	if d.last.hidden != "" {
+		used = lost
+	}
+	floor := d.limits.FreeBytes
+	return used >= min(guiltyBytes, floor/8) && used*guiltyShares >= lost || d.last.free.bytes < floor-min(lastBytes, floor/2)
 }
 
 // free is what the filesystem of the tree has left.
@@ -154,12 +185,20 @@ func (d *disk) free() usage {
 	return usage{bytes: int64(s.Bavail) * s.Bsize, inodes: int64(s.Ffree)}
 }
 
-func (d *disk) checkFree() error {
-	if free := d.free().bytes; free < d.limits.FreeBytes {
-		return &sandbox.LimitError{
-			Limit: sandbox.LimitDisk, Which: sandbox.MeasureHostFree, Allowed: d.limits.FreeBytes, Measured: free,
-			Detail: fmt.Sprintf("the host has %d bytes free, less than the %d it must keep", free, d.limits.FreeBytes),
-		}
+// floorError says that the disk is too full.
+func (d *disk) floorError() error {
+	free := d.free().bytes
+	return &sandbox.LimitError{
+		Limit: sandbox.LimitDisk, Which: sandbox.MeasureHostFree, Allowed: d.limits.FreeBytes, Measured: free,
+		Detail: fmt.Sprintf("the host has %d bytes free, less than the %d it must keep", free, d.limits.FreeBytes),
 	}
-	return nil
+}
+
+// deviceOf is the number of the device that a directory is on; 0 where it cannot be read.
+func deviceOf(dir *os.File) uint64 {
+	var s unix.Stat_t
+	if err := unix.Fstat(int(dir.Fd()), &s); err != nil {
+		return 0
+	}
+	return s.Dev
 }
