@@ -70,5 +70,9 @@ export interface Agent {
 }
 export interface ProfileField { name: string; value: unknown; origin?: string; source?: string; help?: string; allowed?: string[] }
 export interface Profile { agent: string; executor: string; variant: string; fields: ProfileField[] }
-export interface Workspace { id: string; root: string; name: string; runs: number; sessions: number; branches?: string[]; head?: string; dirty?: boolean | number }
+export interface Workspace { id: string; root: string; name: string; runs: number; sessions: number }
+export interface WorkspaceState extends Workspace {
+  head?: string; branches?: string[]; problem?: string;
+  dirty?: { clean: boolean; staged: number; modified: number; deleted: number; untracked: number; names?: string[]; unknown?: unknown };
+}
 export interface Diagnosis { ok: boolean; checks: { name: string; level: 'PASS' | 'CAUTION' | 'FAIL'; message: string; hint?: string }[] }

@@ -1,6 +1,10 @@
 import type { ComponentChildren, VNode } from 'preact';
 import { useState } from 'preact/hooks';
-import type { Agent, Workspace } from '../../lib/types';
+import { get } from '../../lib/api';
+import { many } from '../../lib/format';
+import { useLoad } from '../../lib/load';
+import type { Agent, Workspace, WorkspaceState } from '../../lib/types';
+import { Safe } from '../../ui/text';
 import { agentOf, fromLines, linesOf, plainLines, type Task } from './draft';
 
 interface Props {
@@ -19,9 +23,9 @@ export function Form(p: Props): VNode {
         <input id="repo" list="repositories" value={context.repo_root ?? ''} spellcheck={false} onInput={(e) => set({ context: { ...context, repo_root: e.currentTarget.value } })} />
         <datalist id="repositories">{p.repositories.slice(0, 200).map((w) => <option value={w.root}>{w.name}</option>)}</datalist>
       </Field>
-      <Dirty known={p.repositories.find((w) => w.root === context.repo_root)} />
+      <RepositoryState known={p.repositories.find((w) => w.root === context.repo_root)} />
       <div class="fields">
-        <Field name="base" label="Begin from" error={errorAt('/context/base')}><input id="base" placeholder="HEAD" spellcheck={false} value={context.base ?? ''} onInput={(e) => set({ context: { ...context, base: e.currentTarget.value } })} /></Field>
+        <Field name="base" label="Begin from" error={errorAt('/context/base')}><input id="base" list="branches" placeholder="HEAD" spellcheck={false} value={context.base ?? ''} onInput={(e) => set({ context: { ...context, base: e.currentTarget.value } })} /></Field>
         <Field name="mode" label="Who works" error={errorAt('/execution_mode')}>
           <select id="mode" value={task.execution_mode ?? 'code'} onChange={(e) => set({ execution_mode: e.currentTarget.value })}>
             <option value="code">an agent</option><option value="mixed">an agent, then commands</option><option value="command">commands only</option>
@@ -63,10 +67,23 @@ export function Form(p: Props): VNode {
   );
 }
 
-/** Dirty names uncommitted work, which a run does not see unless it is asked to. */
-function Dirty({ known }: { known: Workspace | undefined }): VNode | null {
-  if (!known?.dirty) return null;
-  return <p class="tone-partial">This repository has uncommitted changes. The run begins from a commit and does not see them, unless you say so below.</p>;
+/** RepositoryState names the branches of a repository, and uncommitted work, which a run does not see unless it is asked to. */
+function RepositoryState({ known }: { known: Workspace | undefined }): VNode | null {
+  const id = known?.id ?? '';
+  const { value } = useLoad('workspace/' + id, async (signal) => (id === '' ? undefined : get<WorkspaceState>('/api/workspaces/' + id, signal)));
+  if (!value) return null;
+  const d = value.dirty;
+  return (
+    <>
+      <datalist id="branches">{(value.branches ?? []).slice(0, 200).map((b) => <option value={b} />)}</datalist>
+      {value.problem && <p class="tone-failed"><Safe text={value.problem} /></p>}
+      {d && !d.clean && (
+        <p class="tone-partial">
+          {d.unknown ? 'Whether this repository has uncommitted changes could not be found out.' : <>This repository has uncommitted changes ({many(d.staged + d.modified + d.deleted + d.untracked, 'file')}: <Safe text={(d.names ?? []).slice(0, 4).join(', ')} />{(d.names ?? []).length > 4 ? ', …' : ''}). The run begins from a commit and does not see them, unless you say so below.</>}
+        </p>
+      )}
+    </>
+  );
 }
 
 function AgentFields({ task, set, agents, more, setMore, errorAt }: Props): VNode {
