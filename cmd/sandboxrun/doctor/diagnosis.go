@@ -20,6 +20,7 @@ var checks = []check{
 	{"configuration", false, checkConfiguration},
 	{"state directory", false, checkState},
 	{"disk space", false, checkDisk},
+	{"room taken", false, checkSizes},
 	{"reading", false, checkReader},
 	{"crashed runs", false, checkCrashed},
 	{"engine", false, checkEngine},

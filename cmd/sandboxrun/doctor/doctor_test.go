@@ -37,6 +37,13 @@ func (f fakeEngine) Image(_ context.Context, ref string) (sandbox.ImageInfo, err
 	return f.image, nil
 }
 
+func (f fakeEngine) Images(context.Context, string) ([]sandbox.ImageInfo, error) {
+	if f.image.ID == "" {
+		return nil, nil
+	}
+	return []sandbox.ImageInfo{f.image}, nil
+}
+
 func (f fakeEngine) Close() error { return nil }
 
 // goodInfo is the report of an engine without a problem.

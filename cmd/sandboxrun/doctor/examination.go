@@ -32,6 +32,7 @@ type Examination struct {
 type Engine interface {
 	sandbox.Engine
 	Image(ctx context.Context, ref string) (sandbox.ImageInfo, error)
+	Images(ctx context.Context, label string) ([]sandbox.ImageInfo, error)
 	Close() error
 }
 
