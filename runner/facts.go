@@ -11,6 +11,7 @@ import (
 	"sandboxrun/agents"
 	"sandboxrun/gitdiff"
 	"sandboxrun/gitdiff/land"
+	"sandboxrun/runner/check"
 	"sandboxrun/runner/config"
 	"sandboxrun/runner/document"
 	"sandboxrun/runner/excerpt"
@@ -56,6 +57,7 @@ type evidence struct {
 	inputs    []string        // paths that set-up reads and the change touches, as the verification found them
 	restored  []verifyOutcome // with tests and configuration of the base over the change
 	surface   harness.Surface
+	goAPI     *check.GoAPI    // nil where nothing asked for it
 	late      string          // why commands were not compared with the base, "" where they were
 	refused   []string        // hosts and ports that the boxes were not let to reach
 	outcome   *agents.Outcome // nil before the agent's turn ended

@@ -89,7 +89,7 @@ func (x *run) changeEvidence() check.Evidence {
 	if x.files == nil {
 		x.files = check.NewFiles(x.trees.Objects, x.base.Tree, x.change.snapshot.Tree)
 	}
-	return check.Evidence{Changes: x.change.diff.Changes, Findings: x.change.snapshot.Findings, Files: x.files, Secrets: x.change.secrets()}
+	return check.Evidence{Changes: x.change.diff.Changes, Findings: x.change.snapshot.Findings, Files: x.files, Secrets: x.change.secrets(), GoAPI: x.evidence.goAPI}
 }
 
 // judged records a verdict over the change.

@@ -18,7 +18,7 @@ const phaseVerify = "verify"
 
 // skipVerify says that there is nothing to verify, or that no box may be started.
 func skipVerify(x *run) bool {
-	return x.change.snapshot == nil || x.report.halted() || len(x.plan.Verify) == 0
+	return x.change.snapshot == nil || x.report.halted() || len(x.plan.Verify) == 0 && !x.needsGoAPI()
 }
 
 // verify measures the commands on exactly the captured tree, and on the base
@@ -43,6 +43,14 @@ func verify(ctx context.Context, x *run) error {
 // of the change is there: it has a network, and code of the change must have
 // none but the one that the task opens for it.
 func (x *run) verifyOn(ctx context.Context, b *measure.Bench) (err error) {
+	if x.needsGoAPI() && x.evidence.goAPI == nil {
+		if err := x.extractGoAPI(ctx, b); err != nil {
+			return err
+		}
+	}
+	if len(x.plan.Verify) == 0 {
+		return nil
+	}
 	var base, own measure.Setup
 	defer func() { err = errors.Join(err, b.Remove(own), b.Remove(base)) }()
 	anew := x.plan.VerifySetup == plan.SetupOnCaptured

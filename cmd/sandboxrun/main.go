@@ -16,8 +16,11 @@ import (
 	_ "sandboxrun/agents/all" // the agents register themselves
 	"sandboxrun/cmd/sandboxrun/render"
 	"sandboxrun/cmd/sandboxrun/usage"
+	"sandboxrun/runner/goapi"
+	"sandboxrun/runner/goapi/extract"
 	"sandboxrun/runner/harness"
 	"sandboxrun/runner/reader"
+	"sandboxrun/sandbox"
 )
 
 func main() { os.Exit(mainCode()) }
@@ -26,6 +29,9 @@ func main() { os.Exit(mainCode()) }
 func mainCode() int {
 	if len(os.Args) == 2 && os.Args[1] == reader.Command { // before anything that a child has no use for
 		return reader.Main(context.Background())
+	}
+	if len(os.Args) == 2 && os.Args[1] == goapi.Command { // in a box
+		return extract.Main(sandbox.WorkDir, os.Stdout)
 	}
 	if harness.StandsForGo(os.Args[0]) { // in a box, beside a command of the verification
 		return harness.GoMain(context.Background(), os.Args[1:])

@@ -7,6 +7,7 @@ import (
 	"maps"
 	"os"
 	"slices"
+	"strings"
 	"sync/atomic"
 
 	"sandboxrun/gitdiff/workspace"
@@ -19,6 +20,9 @@ import (
 
 // RoleAgent is the role of the working box, whoever works in it.
 const RoleAgent = "agent"
+
+// RoleExtract begins the roles of boxes that read a tree and cannot change it.
+const RoleExtract = "extract"
 
 // Config is what the boxes of a run are made from.
 type Config struct {
@@ -106,7 +110,7 @@ func (bs *Boxes) spec(role string, m workspace.Mount) sandbox.Spec {
 	}
 	return sandbox.Spec{
 		Owner: bs.Owner, Role: role, Image: bs.Plan.Image, Runtime: bs.Plan.Runtime, User: User(),
-		Tree:  sandbox.Tree{Dir: m.Dir, Lower: m.Lower, Upper: m.Upper, Work: m.Work, RenameDirs: m.RenameDirs, ReadOnly: bs.ReadOnly && role == RoleAgent},
+		Tree:  sandbox.Tree{Dir: m.Dir, Lower: m.Lower, Upper: m.Upper, Work: m.Work, RenameDirs: m.RenameDirs, ReadOnly: bs.ReadOnly && role == RoleAgent || strings.HasPrefix(role, RoleExtract)},
 		Binds: binds,
 		Guest: []string{GuestPath, "guest"}, GuestIsInit: true,
 		Env:    boxEnv(bs.Plan.Env, bundle != ""),

@@ -15,6 +15,7 @@ type Evidence struct {
 	Findings []gitdiff.Finding // oddities of the captured tree
 	Files    *Files            // contents of both trees
 	Secrets  *Secrets          // what the search for secrets found; nil where there was none
+	GoAPI    *GoAPI            // what callers have of Go packages; nil where no check asked for it
 }
 
 // Secrets is what a search of a change for secrets found.

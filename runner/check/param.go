@@ -92,6 +92,14 @@ func (v values) boolean(name string, unset bool) bool {
 	return unset
 }
 
+// choice is unset where an optional parameter is missing.
+func (v values) choice(name, unset string) string {
+	if s, ok := v[name].(string); ok {
+		return s
+	}
+	return unset
+}
+
 // decode reads the whole object of a constraint. It accepts what the schema of tasks does, which is made from the same
 // declarations, and of that only valid globs.
 func (k Kind) decode(object json.RawMessage) (values, error) {

@@ -124,7 +124,7 @@ func (m *measurement) remove(ctx context.Context, o *opening) {
 			err = o.box.Discard(ctx)
 		}
 		if err == nil {
-			err = m.closeTree(o.tree)
+			err = m.CloseTree(o.tree)
 		}
 		if err != nil {
 			m.mu.Lock()
@@ -134,8 +134,8 @@ func (m *measurement) remove(ctx context.Context, o *opening) {
 	})
 }
 
-// closeTree removes a tree, which may be nil. Where a box may still be there, it stays: reap removes it when the engine answers again.
-func (b *Bench) closeTree(ws *workspace.Workspace) error {
+// CloseTree removes a tree, which may be nil. Where a box may still be there, it stays: reap removes it when the engine answers again.
+func (b *Bench) CloseTree(ws *workspace.Workspace) error {
 	if ws == nil || b.Boxes.Left() {
 		return nil
 	}

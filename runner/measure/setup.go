@@ -44,7 +44,7 @@ func (b *Bench) Prepare(ctx context.Context, role, tree string, allow []string) 
 }
 
 // Remove removes what set-up left.
-func (b *Bench) Remove(s Setup) error { return b.closeTree(s.Tree) }
+func (b *Bench) Remove(s Setup) error { return b.CloseTree(s.Tree) }
 
 // shared is what the boxes of one measurement have below the layers of their own. No box can write to any of it.
 type shared struct {
@@ -75,4 +75,4 @@ func (s *shared) open(ctx context.Context, b *Bench, role string) (*workspace.Wo
 }
 
 // remove removes what prepare made.
-func (s *shared) remove(b *Bench) error { return b.closeTree(s.change) }
+func (s *shared) remove(b *Bench) error { return b.CloseTree(s.change) }
