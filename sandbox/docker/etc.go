@@ -178,8 +178,12 @@ func (e *Engine) imageFiles(ctx context.Context, s sandbox.Spec, img image, now 
 	files = map[string]string{}
 	for _, name := range userFiles {
 		from := "/etc/" + name
-		for range maxUserLinks {
+		for links := 0; ; links++ {
 			text, link, err := e.imageFile(ctx, boxName(s.Owner, s.Role), from)
+			if errors.Is(err, errNoFile) || links == maxUserLinks {
+				// The engine reads it at the start of every container. At a FIFO it would wait for ever, and nobody could remove the container.
+				return nil, &sandbox.ImageError{Image: s.Image, Reason: "its " + from + " is not a file", Hint: "use an image whose /etc/" + name + " is a file"}
+			}
 			if err != nil {
 				return nil, err
 			}
@@ -194,7 +198,10 @@ func (e *Engine) imageFiles(ctx context.Context, s sandbox.Spec, img image, now 
 	return files, nil
 }
 
-// imageFile reads a file of a container, or where a link leads; both are "" for anything else, and for a file beyond the bounds.
+// errNoFile is the error of something else in the place of a file.
+var errNoFile = errors.New("not a file")
+
+// imageFile reads a file of a container, or where a link leads; both are "" where there is nothing, and for a file beyond the bounds.
 func (e *Engine) imageFile(ctx context.Context, box, from string) (text, link string, err error) {
 	found, err := ask(ctx, e, "read "+from+" of the image", e.timeouts.Call, func(ctx context.Context) ([2]string, error) {
 		archive, _, err := e.client.CopyFromContainer(ctx, box, from)
@@ -212,7 +219,9 @@ func (e *Engine) imageFile(ctx context.Context, box, from string) (text, link st
 			return [2]string{}, fmt.Errorf("unpack: %w", err)
 		case h.Typeflag == tar.TypeSymlink:
 			return [2]string{"", h.Linkname}, nil
-		case h.Typeflag != tar.TypeReg || h.Size > maxUserFile:
+		case h.Typeflag != tar.TypeReg:
+			return [2]string{}, errNoFile
+		case h.Size > maxUserFile:
 			return [2]string{}, nil
 		}
 		content, err := io.ReadAll(files)
