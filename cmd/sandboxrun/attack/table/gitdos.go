@@ -65,7 +65,9 @@ func gitSpecial() []attack.Attack {
 			Script: `echo ok > ok; cp /bin/true cap; mkdir opaque; echo x > opaque/x
 				perl -e 'my $v=pack("V5",0x02000001,0x80,0,0,0); my ($cap,$dir,$ok)=("cap","opaque","ok"); my $c="security.capability"; syscall(188,$cap,$c,$v,20,0);
 				for my $k ("user.overlay.opaque","user.overlay.whiteout","user.overlay.metacopy","trusted.overlay.opaque"){ my ($n,$y)=($k,"y"); syscall(188,$dir,$n,$y,1,0); syscall(188,$ok,$n,$y,1,0) }
-				my ($n,$r)=("user.overlay.redirect","/d06"); syscall(188,$dir,$n,$r,4,0)'`,
+				for my $n ("user.overlay.redirect","trusted.overlay.redirect") { for my $to ("/d06","/","../..","README.md") {
+					my ($k,$r)=($n,$to); for my $call (188,189) { syscall($call,$dir,$k,$r,length $r,0) }
+					opendir my $d, $dir or die; syscall(190,fileno $d,$k,$r,length $r,0) } }'`,
 			Skip:     onlyAMD64,
 			Breached: capabilities,
 		},
@@ -197,6 +199,11 @@ func followed(s attack.Scene) string {
 func capabilities(s attack.Scene) string {
 	if s.Capable[s.Own("cap")] {
 		return "a program of the box has capabilities on the host"
+	}
+	for path := range s.Landed {
+		if strings.HasPrefix(path, s.Own("opaque")+"/") && path != s.Own("opaque/x") {
+			return "a directory shows what another one has: " + path
+		}
 	}
 	return attack.Missing(s, "ok", "opaque/x")
 }
