@@ -45,21 +45,30 @@ func (b *bench) execute(state, task string) *exec.Cmd {
 	return c
 }
 
-func (b *bench) writeTask(repo string, n int) (string, error) {
+// writeTask writes a task over a repository of n files whose verification has so many commands.
+func (b *bench) writeTask(repo string, n, commands int) (string, error) {
 	if err := os.WriteFile(filepath.Join(b.dir, "config.json"), []byte("{}"), 0o600); err != nil {
 		return "", err
 	}
-	task, err := json.Marshal(map[string]any{
+	doc := map[string]any{
 		"objective":          fmt.Sprintf("Edit, add and delete a file among %d.", n),
 		"context":            map[string]any{"repo_root": repo},
 		"execution_mode":     "command",
 		"suggested_commands": []string{edit},
 		"box":                map[string]any{"image": b.image},
-	})
+	}
+	criteria := []any{}
+	for i := range commands {
+		criteria = append(criteria, map[string]any{"command": fmt.Sprintf("true %d", i)}) // equal ones would run once
+	}
+	if commands > 0 {
+		doc["acceptance_criteria"] = criteria
+	}
+	task, err := json.Marshal(doc)
 	if err != nil {
 		return "", err
 	}
-	path := filepath.Join(b.dir, fmt.Sprintf("task-%d.json", n))
+	path := filepath.Join(b.dir, fmt.Sprintf("task-%d-%d.json", n, commands))
 	return path, os.WriteFile(path, task, 0o600)
 }
 

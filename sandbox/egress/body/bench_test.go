@@ -51,6 +51,18 @@ func BenchmarkRead(b *testing.B) {
 	b.ReportMetric(float64(threadTime(b)-before)/float64(b.N), "cpu-ns/op")
 }
 
+// BenchmarkDecode decodes the same request without looking at it, for comparison.
+func BenchmarkDecode(b *testing.B) {
+	request := conversation(b)
+	b.SetBytes(int64(len(request)))
+	for b.Loop() {
+		var v any
+		if err := json.Unmarshal(request, &v); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
 // threadTime is the processor time of this thread.
 func threadTime(tb testing.TB) time.Duration {
 	tb.Helper()
