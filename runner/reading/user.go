@@ -153,6 +153,8 @@ func userParam(kind, name, words string) (v any, ok bool) {
 				return number(words)
 			case check.Boolean:
 				return strings.EqualFold(words, "true"), strings.EqualFold(words, "true") || strings.EqualFold(words, "false")
+			case check.Choice:
+				return strings.ToLower(words), true
 			case check.Globs, check.Names:
 				return strings.FieldsFunc(words, func(r rune) bool { return r == ',' || r == ' ' || r == '、' }), true
 			}
