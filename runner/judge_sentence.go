@@ -64,7 +64,7 @@ type sentenceJudge struct {
 // judge gives a sentence the worst verdict of its checks. Words that nothing covers make a pass unverifiable, and a violation is one
 // whatever they say.
 func (j *sentenceJudge) judge(ctx context.Context, r reading.Reading, criterion bool) (document.Judged, error) {
-	out := document.Judged{Text: r.Text, Check: "none", Verdict: string(check.Unverifiable), Evidence: "a sentence that " + r.Why()}
+	out := document.Judged{Text: r.Text, Check: "none", Verdict: string(check.Unverifiable), Evidence: "a sentence: " + r.Why()}
 	if len(r.Checks) == 0 {
 		j.unclear(r, criterion)
 		return out, nil

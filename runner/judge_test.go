@@ -83,7 +83,7 @@ func TestAChangeIsJudgedByAllThatIsRequiredOfIt(t *testing.T) {
 		{document.SeverityFatal, "constraint_violated", "variant PLAN changes nothing, but 2 paths differ", "a"},
 		{document.SeverityFlaw, "protected_path_modified", `changed protected paths: "b"`, "b"},
 		{document.SeverityFlaw, "constraint_violated", files + ": 2 files changed, at most 1 allowed", ""},
-		{document.SeverityNote, "constraint_unverifiable", `/constraints/0 "be brief": no pattern reads as a check`, ""},
+		{document.SeverityNote, "constraint_unverifiable", `/constraints/0 "be brief": no pattern reads it as a check`, ""},
 	}
 	if d := cmp.Diff(want, issues, cmp.AllowUnexported(line{})); d != "" {
 		t.Errorf("issues (-want +got):\n%s", d)
@@ -96,7 +96,7 @@ func TestAChangeIsJudgedByAllThatIsRequiredOfIt(t *testing.T) {
 		t.Errorf("refusals (-want +got):\n%s", d)
 	}
 	verdicts := []document.Judged{
-		{Text: "be brief", Check: "none", Verdict: "unverifiable", Evidence: "a sentence that no pattern reads as a check"},
+		{Text: "be brief", Check: "none", Verdict: "unverifiable", Evidence: "a sentence: no pattern reads it as a check"},
 		{Text: files, Check: "max_files_changed", Verdict: "fail", Evidence: "2 files changed, at most 1 allowed"},
 		{Text: `{"kind":"no_deleted_files"}`, Check: "no_deleted_files", Verdict: "pass", Evidence: "no file was deleted"},
 	}

@@ -115,7 +115,7 @@ func (p *program) compileTask(c *cli.Context, data []byte, dir, repo string) (*p
 	}
 	made, err := plan.Compile(task, cfg, overrides(c))
 	if err == nil && !c.Bool("quiet") {
-		p.askAbout(made.Criteria)
+		p.askAbout(made)
 	}
 	return made, usage.InFlags(c, err)
 }
@@ -132,9 +132,9 @@ func overrides(c *cli.Context) plan.Overrides {
 }
 
 // askAbout names criteria that were probably meant to be run.
-func (p *program) askAbout(criteria []document.Criterion) {
-	for i, c := range criteria {
-		if c.LooksLikeCommand() {
+func (p *program) askAbout(made *plan.Plan) {
+	for i, c := range made.Criteria {
+		if c.LooksLikeCommand() && len(made.ReadingOfCriterion(i).Checks) == 0 {
 			p.notef("/acceptance_criteria/%d is a sentence, which nothing runs; is {\"command\": %q} meant?", i, c.Text)
 		}
 	}

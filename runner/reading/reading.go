@@ -36,12 +36,11 @@ func (r Reading) Whole() bool {
 }
 
 // Why says in words what of a sentence is not measured, "" for a whole reading.
-// It can follow "a sentence that" where nothing of it was read.
 func (r Reading) Why() string {
 	var parts []string
 	switch {
 	case len(r.Checks) == 0:
-		parts = append(parts, "no pattern reads as a check")
+		parts = append(parts, "no pattern reads it as a check")
 	case r.Rest != "":
 		parts = append(parts, fmt.Sprintf("no pattern covers the words %q", clip(r.Rest)))
 	}
