@@ -120,7 +120,7 @@ const inspectPath = "inspect this path before merging"
 var issueKinds = []IssueKind{
 	{CodeInterrupted, IssueEnv, sev(SeverityFlaw), "a signal stopped the run",
 		"run the task again; what was done so far is in the patch"},
-	{CodeCancelled, IssueEnv, sev(SeverityFlaw), "a person cancelled the run; nothing landed",
+	{CodeCancelled, IssueEnv, sev(SeverityFlaw, SeverityFatal), "a person cancelled the run; nothing landed",
 		"what was done so far is in the patch; \"sandboxrun apply\" brings it into the working tree"},
 	{CodeRuntimeLimit, IssueEnv, sev(SeverityFruitless), "the run took longer than max_runtime_seconds, or a command was silent longer than limits.idle_seconds",
 		"raise the limit or make the task smaller"},

@@ -6,8 +6,10 @@ import (
 	"fmt"
 	"time"
 
+	"sandboxrun/runner"
 	"sandboxrun/runner/document"
 	"sandboxrun/runner/mailbox"
+	"sandboxrun/runner/state"
 	"sandboxrun/runner/view"
 )
 
@@ -45,13 +47,30 @@ func (s *Service) Cancel(ctx context.Context, id string, c mailbox.Cancel) (view
 	return s.Run(ctx, id)
 }
 
-// cancelQueued refuses a task that waits; false where its process has just taken it.
+// cancelQueued gives a task that waits the result of a cancelled run; false where its process has just taken it. A task
+// that can no longer be understood is refused instead.
 func (s *Service) cancelQueued(ctx context.Context, id string, c mailbox.Cancel) (bool, error) {
 	t, err := s.queue().Take(id)
 	if err != nil || t == nil {
 		return false, err
 	}
-	why := &document.InputError{Message: document.Cancelled{By: c.By, Reason: c.Reason}.Error() + " before it began"}
+	if begun, err := s.begun(id); err != nil || begun {
+		return false, errors.Join(err, t.Close()) // its process died before it could remove the entry
+	}
+	p, err := s.compile(t.Task, t.Dir, t.Repo, t.Overrides)
+	if err == nil {
+		var gone error
+		as := runner.Identity{ID: id, Worker: state.Worker{Detached: true, Attempt: t.Attempt, First: t.First, Compare: t.Compare}, Begun: func(*state.RunDir) {
+			gone = t.Remove()
+		}}
+		if _, err = s.o.Runner.EndUnbegun(ctx, as, p, c); err == nil {
+			return true, errors.Join(gone, t.Close())
+		}
+	}
+	if begun, berr := s.begun(id); berr != nil || begun {
+		return true, errors.Join(err, berr, t.Close()) // the run is settled as a cancelled one
+	}
+	why := &document.InputError{Message: document.Cancelled{By: c.By, Reason: c.Reason}.Error() + " before it began", Details: []document.Detail{{Message: err.Error()}}}
 	return true, errors.Join(refuse(ctx, t, why), t.Close())
 }
 

@@ -174,11 +174,11 @@ func TestTasksWaitTheirTurn(t *testing.T) {
 	if third.State != view.Queued || third.Queued == nil || third.Queued.Position != 2 || other.Queued == nil || other.Queued.Position != 3 {
 		t.Errorf("third %+v, other %+v", third.Queued, other.Queued)
 	}
-	if o := rig.run(nil, "runs", "cancel", "--reason", "not needed", third.RunID); o.exit != 0 || !strings.Contains(string(o.stdout), "refused") {
+	if o := rig.run(nil, "runs", "cancel", "--reason", "not needed", third.RunID); o.exit != 0 || !strings.Contains(string(o.stdout), "ended") {
 		t.Errorf("cancel: exit %d: %s%s", o.exit, o.stdout, o.stderr)
 	}
-	if o := rig.run(nil, "runs", "wait", third.RunID); o.exit != document.ExitInput || !strings.Contains(string(o.stdout), "before it began") {
-		t.Errorf("wait: exit %d: %s", o.exit, o.stdout)
+	if res, exit := rig.await(third.RunID); exit != document.ExitFailed || !hasCode(res, "cancelled") || res.TaskID != "a3" {
+		t.Errorf("wait: exit %d: %+v", exit, res)
 	}
 	ended := map[string]document.Result{}
 	for _, run := range []string{second.RunID, other.RunID, first.RunID} {

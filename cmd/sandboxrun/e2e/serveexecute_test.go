@@ -153,11 +153,15 @@ func TestTasksThatWaitTooLongAreWithdrawn(t *testing.T) {
 		t.Errorf("left in the queue: %v, %v", names, err)
 	}
 	waiting := s.submit(taskNamed(repo, "waiting", "true"))
-	if status, body := s.post("/api/runs/"+waiting.RunID+"/cancel", `{"reason":"no"}`); status != http.StatusAccepted || !strings.Contains(string(body), `"refused"`) {
+	if status, body := s.post("/api/runs/"+waiting.RunID+"/cancel", `{"reason":"no"}`); status != http.StatusAccepted || !strings.Contains(string(body), `"ended"`) {
 		t.Errorf("%d %s", status, body)
 	}
-	if status, body := s.get("/api/runs/" + waiting.RunID); status != 200 || !strings.Contains(string(body), "before it began") {
-		t.Errorf("%d %s", status, body)
+	res, exit := rig.await(waiting.RunID)
+	if exit != document.ExitFailed || !hasCode(res, "cancelled") || !strings.Contains(res.Issues[0].Description, "no") || res.Box == nil || !res.Box.Cleanup.Complete {
+		t.Errorf("cancelled while it waited: exit %d, %+v", exit, res)
+	}
+	if doc, err := json.Marshal(res); err != nil || closed.Validate("result", doc) != nil {
+		t.Errorf("%v, %v", err, closed.Validate("result", doc))
 	}
 	if status, body := s.post("/api/runs/"+long.RunID+"/cancel", ""); status != http.StatusAccepted {
 		t.Errorf("%d %s", status, body)

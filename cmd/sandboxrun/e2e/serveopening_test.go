@@ -86,7 +86,10 @@ func TestAComparisonIsAcceptedAsAWhole(t *testing.T) {
 			t.Errorf("%d %s", status, body)
 		}
 	}
-	if res, _ := rig.await(holder.RunID); !hasCode(res, "cancelled") {
-		t.Errorf("%v", codes(res))
+	for _, id := range []string{holder.RunID, first.Run.RunID} {
+		if res, _ := rig.await(id); !hasCode(res, "cancelled") {
+			t.Errorf("%v", codes(res))
+		}
 	}
+	rig.idle()
 }
