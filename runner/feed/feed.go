@@ -20,6 +20,8 @@ import (
 const (
 	// lookEvery is the pause between two looks at the state directory.
 	lookEvery = 250 * time.Millisecond
+	// freshFor is how old what a new reader begins with may be.
+	freshFor = 10 * time.Millisecond
 	// maxEnded bounds the ended runs that are kept: the newest. Older ones are lists' concern.
 	maxEnded = 50
 	// maxGone bounds the removed runs that are remembered for slow readers; who has missed one gets everything anew.
@@ -138,6 +140,9 @@ func (f *Feed) enter(ctx context.Context) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.readers++; f.readers > 1 {
+		if time.Since(f.looked.at) > freshFor {
+			f.look(ctx, false) // what was there before the reader came is in its snapshot
+		}
 		return
 	}
 	ctx, f.stop = context.WithCancel(context.WithoutCancel(ctx))

@@ -23,6 +23,7 @@ const (
 
 // looked is what the last look saw of the directories.
 type looked struct {
+	at          time.Time
 	whole       time.Time
 	runs, queue time.Time // when they were changed
 	queued      []view.RunView
@@ -33,6 +34,7 @@ type looked struct {
 func (f *Feed) look(ctx context.Context, first bool) {
 	before := f.version
 	now := time.Now()
+	f.looked.at = now
 	whole := now.Sub(f.looked.whole) >= wholeEvery
 	if whole {
 		f.looked.whole = now

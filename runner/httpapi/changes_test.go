@@ -12,6 +12,7 @@ import (
 	"github.com/coder/websocket"
 
 	"sandboxrun/runner/journal"
+	"sandboxrun/runner/state"
 )
 
 func TestChangesOfAllRunsAreStreamed(t *testing.T) {
@@ -137,5 +138,43 @@ func TestOneWebSocketFollowsManyRuns(t *testing.T) {
 			t.Error(err)
 		}
 		return
+	}
+}
+
+// What becomes of runs is counted once, whichever process works on them; what had ended before is not.
+func TestRunsAreCounted(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	d, j := r.begun()
+	r.say(j, journal.EventPhaseStarted, `{}`)
+	until := func(want ...string) string {
+		t.Helper()
+		text := ""
+		for began := time.Now(); time.Since(began) < 10*time.Second; time.Sleep(50 * time.Millisecond) { //nolint:forbidigo // nothing announces a count
+			text = string(r.call(http.MethodGet, "/metrics", "").body)
+			missing := ""
+			for _, w := range want {
+				if !strings.Contains(text, "\n"+w+"\n") {
+					missing = w
+				}
+			}
+			if missing == "" {
+				return text
+			}
+		}
+		t.Fatalf("never came: %q in\n%s", want, text)
+		return ""
+	}
+	until("sandboxrun_runs_active 1", "sandboxrun_queue_length 0")
+	r.end(d, j)
+	ended := `sandboxrun_runs_total{agent="none",status="success"} 1`
+	until(ended, `sandboxrun_phase_seconds_count{phase="total"} 1`, `sandboxrun_run_seconds_count{agent="none"} 1`, "sandboxrun_workers_lost_total 0")
+	if err := d.WriteWorker(state.Worker{SupersededBy: state.NewID()}); err != nil {
+		t.Fatal(err)
+	}
+	second := r.ended() // from its beginning to its end between two looks
+	text := until(`sandboxrun_runs_total{agent="none",status="success"} 2`)
+	if strings.Contains(text, d.ID()) || strings.Contains(text, second.ID()) {
+		t.Error("a metric names a run")
 	}
 }

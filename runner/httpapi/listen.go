@@ -68,6 +68,7 @@ func (s *Server) Serve(ctx context.Context, l Listeners) error {
 			}
 		})
 	}
+	s.streams.Go(func() { s.watchRuns(ctx) })
 	start(l.TCP, l.TLS)
 	if l.Socket != nil {
 		start(guard.Socket(l.Socket), nil)
