@@ -14,7 +14,11 @@ export interface RunView {
   issues: string[]; attempts: number; superseded_by?: string; compare_id?: string;
 }
 
-export interface Judged { text: string; check: string; verdict: 'pass' | 'fail' | 'unverifiable'; evidence: string }
+export interface Judged { text: string; check: string; verdict: 'pass' | 'fail' | 'unverifiable'; evidence: string; rest?: string }
+/** One thing that the agent says it ran or passed, beside what was measured of the same. */
+export interface ClaimRow {
+  source: 'tool_call' | 'final_message'; text: string; command?: string; says: string; measured: string; exit_code: number | null; agrees: boolean | null;
+}
 export interface Issue { type: string; code: string; description: string; suggested_action: string; path?: string }
 export interface FileChange {
   path: string; change_type: 'modified' | 'added' | 'deleted'; old_path?: string; additions?: number; deletions?: number;
@@ -28,7 +32,7 @@ export interface CommandRun {
 export interface Result {
   status: Status; summary: string; files_changed: FileChange[]; files_changed_omitted?: number; commands_run: CommandRun[];
   tests: { passed: boolean | null; details: string };
-  issues: Issue[]; constraints: Judged[]; acceptance: Judged[];
+  issues: Issue[]; constraints: Judged[]; acceptance: Judged[]; claims?: ClaimRow[];
   git: {
     base_commit?: string; commit?: string; branch?: string; patch?: string;
     refused?: { code: string; path: string; description: string }[];

@@ -5,9 +5,10 @@ import type { CommandRun, Issue, Judged, Result, RunDetail } from '../../lib/typ
 import { Output } from '../../ui/ansi';
 import { Copy, Empty, Facts } from '../../ui/parts';
 import { Badge, live, Mark, type Tone } from '../../ui/status';
-import { Path, Prose, Safe } from '../../ui/text';
+import { Path, Safe } from '../../ui/text';
 import { FollowUp } from '../run/followup';
 import { Apply } from './apply';
+import { Claim } from './claim';
 
 /** Verdict shows what was measured: the agent's word beside it, never in its place. */
 export function Verdict({ run }: { run: RunDetail }): VNode {
@@ -36,21 +37,6 @@ export function Verdict({ run }: { run: RunDetail }): VNode {
   );
 }
 
-/** Claim puts what the agent says beside what was measured. */
-function Claim({ result }: { result: Result }): VNode {
-  const t = result.tests;
-  const tone: Tone = t.passed === null ? 'quiet' : t.passed ? 'success' : 'failed';
-  return (
-    <section class="claim" data-testid="claim" aria-label="Claim and measurement">
-      <div class="card"><h2>The agent says</h2>{result.agent?.claim ? <Prose text={result.agent.claim} /> : <p class="muted">Nothing: it ended without a last message.</p>}</div>
-      <div class="card"><h2>Measured</h2>
-        <p><Badge tone={tone} word={t.passed === null ? 'nothing to measure' : t.passed ? 'commands passed' : 'commands failed'} /></p>
-        <p><Safe text={t.details} /></p>
-      </div>
-    </section>
-  );
-}
-
 const verdicts: Record<Judged['verdict'], [Tone, string]> = { pass: ['success', 'pass'], fail: ['failed', 'fail'], unverifiable: ['quiet', 'unverifiable'] };
 
 function Judgements({ title, list, none }: { title: string; list: Judged[]; none: string }): VNode | null {
@@ -61,7 +47,7 @@ function Judgements({ title, list, none }: { title: string; list: Judged[]; none
       <ul class="plain-list judged">
         {list.map((j) => {
           const [tone, word] = verdicts[j.verdict];
-          return <li><Badge tone={tone} word={word} /><div><p><Safe text={j.text} /></p><p class="muted"><Safe text={j.evidence} /></p></div></li>;
+          return <li><Badge tone={tone} word={word} /><div><p><Safe text={j.text} /></p><p class="muted"><Safe text={j.evidence} /></p>{j.rest && <p class="tone-partial">Nothing measures these words: <Safe text={j.rest} /></p>}</div></li>;
         })}
       </ul>
     </section>
