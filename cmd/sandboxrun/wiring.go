@@ -177,7 +177,7 @@ func (c *controlled) FindRun(word string) (string, error) {
 	if e, err := queue.Of(st).Get(strings.ToLower(word)); err == nil {
 		return e.RunID, nil
 	}
-	d, err := st.Find(word)
+	d, err := st.FindNamed(word)
 	if err != nil {
 		return "", err
 	}
@@ -205,6 +205,7 @@ func (c *called) Config() (config.Config, error)             { return (*program)
 func (c *called) State() (*state.State, error)               { return (*program)(c).state() }
 func (c *called) Service() (*service.Service, func(), error) { return (*controlled)(c).Service() }
 func (c *called) Getenv(name string) string                  { return c.getenv(name) }
+func (c *called) PrintJSON(v any) error                      { return (*program)(c).printJSON(v) }
 func (c *called) Version() string                            { return buildVersion().Version }
 func (c *called) Interruptible(ctx context.Context) (context.Context, func()) {
 	return (*program)(c).interruptible(ctx, nil)

@@ -1,4 +1,4 @@
-// Package callers has the commands by which other programs use this one: the MCP server.
+// Package callers has the commands by which other programs use this one: the MCP server, the skill.
 package callers
 
 import (
@@ -22,6 +22,7 @@ type Program interface {
 	Interruptible(ctx context.Context) (context.Context, func())
 	Getenv(name string) string
 	Version() string
+	PrintJSON(v any) error
 }
 
 // Commands makes the commands.
@@ -33,4 +34,4 @@ type Commands struct {
 }
 
 // All lists the commands.
-func (m Commands) All() []*cli.Command { return []*cli.Command{m.MCP()} }
+func (m Commands) All() []*cli.Command { return []*cli.Command{m.MCP(), m.Skill()} }
