@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"net/url"
 	"os"
 
 	"sandboxrun/agents"
@@ -85,6 +86,9 @@ func (x *run) turn(ctx context.Context) error {
 	h.finish()
 	x.keepAgentLog(errs)
 	x.evidence.outcome = &out
+	if err != nil || out.End != agents.EndClean {
+		x.reportUnreached() // before what the agent says of it: the cause comes first
+	}
 	if err != nil {
 		return fmt.Errorf("agent %s: %w", p.Name, err)
 	}
@@ -95,6 +99,20 @@ func (x *run) turn(ctx context.Context) error {
 		x.report.add(issue(out.Code, out.Message).withSeverity(document.SeverityFruitless))
 	}
 	return nil
+}
+
+// reportUnreached names the provider, as the configuration does, when the last thing it did was not to answer.
+func (x *run) reportUnreached() {
+	why := x.boxes.Usage.Unreached()
+	if why == "" {
+		return
+	}
+	name := x.plan.Agent.Provider
+	address := x.r.o.Config.Providers[name].BaseURL
+	if u, err := url.Parse(address); err == nil {
+		address = u.Redacted()
+	}
+	x.report.add(issue(document.CodeProviderUnreachable, fmt.Sprintf("provider %s at %s could not be reached: %s", name, address, why)))
 }
 
 // agentBox is the box as its agent sees it: what the agent's programs write to standard error is also one of the run's

@@ -30,6 +30,8 @@ type Usage struct {
 	more        int
 	// refused has why model requests were refused that the broker would forward otherwise.
 	refused []string
+	// unreached is why the provider did not answer the latest request; empty when it did.
+	unreached string
 }
 
 // connect counts a connection that the proxy of a box carried, or tried to. A
@@ -114,6 +116,7 @@ func (u *Usage) Refused() []string {
 func (u *Usage) count(r egress.Record) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
+	u.unreached = r.Unreached
 	t := &u.total
 	t.Requests++
 	t.InputTokens += r.InputTokens
@@ -122,6 +125,13 @@ func (u *Usage) count(r egress.Record) {
 	t.CacheWriteTokens += r.CacheWriteTokens
 	t.RequestBytes += r.RequestBytes
 	t.ResponseBytes += r.ResponseBytes
+}
+
+// Unreached is why the provider gave no answer to the latest model request; "" when it did, or when there was none.
+func (u *Usage) Unreached() string {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	return u.unreached
 }
 
 // Names lists what was requested and refused, sorted.

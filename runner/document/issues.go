@@ -48,6 +48,7 @@ const (
 	CodeSessionLost         = "session_lost"
 	CodeApprovalDenied      = "approval_denied"
 	CodeApprovalTimeout     = "approval_timeout"
+	CodeProviderUnreachable = "provider_unreachable"
 	CodeAgentAuth           = "agent_auth"
 	CodeAgentQuota          = "agent_quota"
 	CodeAgentCrashed        = "agent_crashed"
@@ -177,6 +178,8 @@ var issueKinds = []IssueKind{
 		"allow them with approvals.allow or --approve=auto if the agent may act freely inside its box"},
 	{CodeApprovalTimeout, IssueConflict, sev(SeverityFlaw), "nobody answered a request of the agent in time",
 		"answer sooner, raise approvals.timeout_seconds, or allow them with approvals.allow"},
+	{CodeProviderUnreachable, IssueEnv, sev(SeverityFruitless), "the model provider gave no answer to the agent's last request",
+		"check the provider's base_url in the configuration, and that this machine reaches it"},
 	{CodeAgentAuth, IssueEnv, sev(SeverityFruitless), "the provider rejected the key",
 		"check the provider's key and base_url"},
 	{CodeAgentQuota, IssueEnv, sev(SeverityFruitless), "the provider's limit or the account's credit is used up",

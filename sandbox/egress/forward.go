@@ -9,6 +9,8 @@ import (
 	"strings"
 	"time"
 
+	"net"
+	"os"
 	"sandboxrun/internal/redact"
 	"sandboxrun/sandbox/egress/tunnel"
 )
@@ -43,6 +45,9 @@ func (b *broker) forward(w http.ResponseWriter, r *http.Request, c *call, releas
 	if err != nil {
 		status, told := explain(r.Context(), err)
 		c.rec.Reason = hide.String(err.Error())
+		if errors.Is(told, errUpstream) {
+			c.rec.Unreached = printable(hide.String(unreached(err)))
+		}
 		b.answer(w, c, status, told)
 		return
 	}
@@ -121,6 +126,24 @@ func explain(ctx context.Context, err error) (status int, told error) {
 		return http.StatusBadGateway, errCancelled
 	}
 	return http.StatusBadGateway, errUpstream
+}
+
+// unreached says in the words of the system why a provider gave no answer. Addresses are left out: the configuration names
+// the provider.
+func unreached(err error) string {
+	if dns, ok := errors.AsType[*net.DNSError](err); ok {
+		return dns.Err
+	}
+	if op, ok := errors.AsType[*net.OpError](err); ok && op.Err != nil {
+		if call, ok := errors.AsType[*os.SyscallError](op.Err); ok {
+			return call.Err.Error()
+		}
+		return op.Err.Error()
+	}
+	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+		return "it closed the connection without an answer"
+	}
+	return err.Error()
 }
 
 // relay copies body to w. It flushes the header at once and every piece as it arrives, and hands each piece to tap

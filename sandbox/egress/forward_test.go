@@ -170,6 +170,11 @@ func TestUpstreamFailuresHaveTheProvidersErrorShape(t *testing.T) {
 		if len(recs) != 1 || recs[0].Status != c.status || recs[0].Reason == "" {
 			t.Errorf("%s: records %+v", name, recs)
 		}
+		// Only a provider that gave no answer counts as one, and the reason has no address.
+		want := map[string]string{"no listener": "connection refused", "untrusted": "certificate"}[name]
+		if got := recs[0].Unreached; (got == "") != (want == "") || !strings.Contains(got, want) || strings.Contains(got, "127.0.0.1") {
+			t.Errorf("%s: not reached: %q", name, got)
+		}
 		if all := fmt.Sprint(answer, header, recs); strings.Contains(all, testKey) || strings.Contains(all, "169.254") || strings.Contains(all, "/secret") {
 			t.Errorf("%s: revealed too much: %s", name, all)
 		}

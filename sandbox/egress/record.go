@@ -30,6 +30,7 @@ type Record struct {
 	ResponseBytes int64         // body bytes to the box
 	Duration      time.Duration // until the last byte
 	Judged        bool          // broker only: the call is on the list, and what it asked for was refused
+	Unreached     string        // broker only: why the provider gave no answer at all, without addresses; empty when it did
 	Usage
 }
 
