@@ -61,25 +61,12 @@ func (r *Runner) Apply(ctx context.Context, run string, o ApplyOptions) (rep App
 	if o.Show != nil {
 		o.Show(res)
 	}
-	applied := []part{{res, plan}}
-	if o.Session {
-		if applied, err = r.sessionUpTo(res, plan); err != nil {
-			return rep, err
-		}
-		for _, p := range applied {
-			rep.Runs = append(rep.Runs, p.res.RunID)
-		}
+	applied, err := r.parts(res, plan, o, &rep)
+	if err != nil {
+		return rep, err
 	}
-	changed := false
-	for _, p := range applied {
-		changed = changed || len(p.res.FilesChanged) > 0
-		if len(p.res.FilesChanged) > 0 && p.res.Git.Patch == "" {
-			return rep, &document.InputError{Message: fmt.Sprintf("run %s cannot be applied", p.res.RunID), Details: []document.Detail{{Message: "its change holds a secret"}},
-				Hint: "see its secret_in_diff issues; run the task again without the secret"}
-		}
-	}
-	if !changed {
-		return rep, nil
+	if changed, err := changes(applied); err != nil || !changed {
+		return rep, err
 	}
 	repo, err := gitdiff.Open(plan.RepoRoot)
 	if err != nil {
@@ -101,51 +88,90 @@ func (r *Runner) Apply(ctx context.Context, run string, o ApplyOptions) (rep App
 			return rep, err
 		}
 	}
-	tree := res.Git.Tree
-	if tree == "" { // the run changed nothing, an earlier one of its session did
-		tree = base
-		for _, p := range applied {
-			tree = cmp.Or(p.res.Git.Tree, tree)
-		}
-	}
-	diff, err := change.Compare(ctx, objects, base, tree)
+	diff, err := change.Compare(ctx, objects, base, lastTree(applied, base))
 	if err != nil {
 		return rep, fmt.Errorf("change of run %s: %w", dir.ID(), err)
 	}
+	if err := r.permit(ctx, applied, diff, o, &rep); err != nil {
+		return rep, err
+	}
+	done, err := o.writer()(ctx, repo, objects, diff)
+	rep.Files, rep.LeftOut, rep.Merged = append(rep.Files, done.Written...), append(rep.LeftOut, done.Escapes...), done.Merged
+	return rep, unapplied(res, moved, err)
+}
+
+// parts are the runs whose changes are applied: the run alone, or with it those before it in its session.
+func (r *Runner) parts(res *document.Result, p *plan.Plan, o ApplyOptions, rep *ApplyReport) ([]part, error) {
+	if !o.Session {
+		return []part{{res, p}}, nil
+	}
+	applied, err := r.sessionUpTo(res, p)
+	for _, one := range applied {
+		rep.Runs = append(rep.Runs, one.res.RunID)
+	}
+	return applied, err
+}
+
+// changes reports whether any of the runs changed files, and refuses those whose change was not kept.
+func changes(applied []part) (changed bool, err error) {
+	for _, p := range applied {
+		changed = changed || len(p.res.FilesChanged) > 0
+		if len(p.res.FilesChanged) > 0 && p.res.Git.Patch == "" {
+			return false, &document.InputError{Message: fmt.Sprintf("run %s cannot be applied", p.res.RunID), Details: []document.Detail{{Message: "its change holds a secret"}},
+				Hint: "see its secret_in_diff issues; run the task again without the secret"}
+		}
+	}
+	return changed, nil
+}
+
+// lastTree is the tree that the last run with a change left.
+func lastTree(applied []part, base string) string {
+	tree := base
+	for _, p := range applied {
+		tree = cmp.Or(p.res.Git.Tree, tree)
+	}
+	return tree
+}
+
+// permit asks for what the runs were refused for, which the caller has to override. What an earlier run of a session was
+// refused for is in the whole.
+func (r *Runner) permit(ctx context.Context, applied []part, diff *change.Diff, o ApplyOptions, rep *ApplyReport) error {
 	var refused []document.Refusal
 	var issues []document.Issue
 	flawed := false
-	for _, p := range applied { // what an earlier run was refused for is in the whole
-		speaking, err := r.standing(ctx, p.res, p.plan, diff)
+	for _, p := range applied {
+		reasons, err := r.standing(ctx, p.res, p.plan, diff)
 		if err != nil {
-			return rep, fmt.Errorf("change of run %s: %w", p.res.RunID, err)
+			return fmt.Errorf("change of run %s: %w", p.res.RunID, err)
 		}
-		for _, s := range speaking {
-			if !slices.Contains(refused, s) {
-				refused = append(refused, s)
+		for _, reason := range reasons {
+			if !slices.Contains(refused, reason) {
+				refused = append(refused, reason)
 			}
 		}
 		issues, flawed = append(issues, p.res.Issues...), flawed || p.res.Status != document.StatusSuccess
 	}
-	if err := overridden(dir.ID(), refused, o.Override); err != nil {
-		return rep, err
+	if err := overridden(rep.Run, refused, o.Override); err != nil {
+		return err
 	}
 	rep.Refused = refused
 	if o.Before != nil && (len(refused) > 0 || flawed) {
 		o.Before(refused, issues)
 	}
-	write := apply.Apply
+	return nil
+}
+
+// writer is what writes the change into the working tree, or only says what it would write.
+func (o ApplyOptions) writer() func(context.Context, *gitdiff.Repo, *gitdiff.Objects, *change.Diff) (apply.Report, error) {
 	switch {
 	case o.ThreeWay:
-		write = func(ctx context.Context, r *gitdiff.Repo, store *gitdiff.Objects, d *change.Diff) (apply.Report, error) {
+		return func(ctx context.Context, r *gitdiff.Repo, store *gitdiff.Objects, d *change.Diff) (apply.Report, error) {
 			return apply.Merge(ctx, r, store, d, o.DryRun)
 		}
 	case o.DryRun:
-		write = apply.Try
+		return apply.Try
 	}
-	done, err := write(ctx, repo, objects, diff)
-	rep.Files, rep.LeftOut, rep.Merged = append(rep.Files, done.Written...), append(rep.LeftOut, done.Escapes...), done.Merged
-	return rep, unapplied(res, moved, err)
+	return apply.Apply
 }
 
 // part is one of the runs whose changes are applied together.

@@ -50,7 +50,7 @@ func newRunMetrics() runMetrics {
 	m := runMetrics{
 		ended: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "sandboxrun_runs_total", Help: "Runs that have ended; agent none is command mode."}, []string{"agent", "status"}),
 		seconds: prometheus.NewHistogramVec(prometheus.HistogramOpts{
-			Name: "sandboxrun_run_seconds", Help: "Time from a run's first phase to its result.", Buckets: long,
+			Name: "sandboxrun_run_seconds", Help: "Time from the acceptance of a run to its result.", Buckets: long,
 		}, []string{"agent"}),
 		phases: prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: "sandboxrun_phase_seconds", Help: "Time of a run's phases.", Buckets: prometheus.ExponentialBuckets(0.01, 4, 10)}, []string{"phase"}),
 		wait:   prometheus.NewHistogram(prometheus.HistogramOpts{Name: "sandboxrun_queue_wait_seconds", Help: "Time from accepting a task to its start.", Buckets: long}),

@@ -37,7 +37,7 @@ func (b *bench) costs(w io.Writer, files int) error {
 	}
 	fmt.Fprint(w, "\nParts of a run, each next to its comparison:\n\n| part | takes | comparison | takes | ratio |\n|---|---|---|---|---|\n")
 	for _, c := range append(boxes,
-		cost{"reading a small change in a process of its own, which is started for it", "the same in the runner's process", reading[0], reading[1]},
+		cost{"reading a small change in a process of its own, which also starts, searches for secrets and writes the patch", "capture and comparison alone, in the runner's process", reading[0], reading[1]},
 		cost{"reading a model request of 1 MiB", "decoding it with `encoding/json`", bodies[0], bodies[1]}) {
 		fmt.Fprintf(w, "| %s | %s | %s | %s | %.2f× |\n", c.what, ms(c.took), c.beside, ms(c.other), c.took.Seconds()/c.other.Seconds())
 	}

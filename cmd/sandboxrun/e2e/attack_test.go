@@ -72,7 +72,7 @@ func TestAttacks(t *testing.T) {
 				part = 6
 			}
 			for _, batch := range sampledAttacks(t, batches, part, func(b []attack.Attack) attack.Group { return b[0].Group }) {
-				if runtime != "runc" { // a third of those that share a box: all of them ran under runc
+				if runtime != "runc" { // a third of those that share a box and are in the sample under runc
 					batch = testenv.Sample(t, batch, (len(batch)+2)/3)
 				}
 				name := batch[0].ID
