@@ -20,12 +20,12 @@ import (
 func (p *program) runsCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "runs",
-		Usage: "list, show, cancel and remove runs: list, show, logs, diff, verify, wait, cancel, rm, prune",
+		Usage: "list, show, cancel and remove runs: list, show, logs, diff, report, verify, wait, cancel, rm, prune",
 		Description: `Every run keeps its plan, events, logs, patch and result in the state directory. A
 run is named by its id or the beginning of it, as "last", or by its task or branch,
 which name the newest of theirs.`,
 		Subcommands: []*cli.Command{
-			p.runsListCommand(), p.runsShowCommand(), p.runsLogsCommand(), p.runsDiffCommand(), p.control().Verify(), p.control().Wait(), p.control().Cancel(), p.runsRmCommand(),
+			p.runsListCommand(), p.runsShowCommand(), p.runsLogsCommand(), p.runsDiffCommand(), p.control().Verify(), p.callers().Report(), p.control().Wait(), p.control().Cancel(), p.runsRmCommand(),
 			p.runsPruneCommand(),
 		},
 	}
