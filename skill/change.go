@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path"
+	"slices"
 )
 
 // change replaces several files so that either all are new or all are as before.
@@ -85,8 +86,7 @@ func (c *change) commit() error {
 // undo brings everything back.
 func (c *change) undo() error {
 	var errs []error
-	for i := len(c.next) - 1; i >= 0; i-- {
-		s := c.next[i]
+	for _, s := range slices.Backward(c.next) {
 		if s.done {
 			errs = append(errs, c.root.Remove(s.path))
 		} else {
@@ -96,8 +96,8 @@ func (c *change) undo() error {
 			errs = append(errs, c.root.Rename(s.before, s.path))
 		}
 	}
-	for i := len(c.made) - 1; i >= 0; i-- {
-		errs = append(errs, c.root.Remove(c.made[i]))
+	for _, dir := range slices.Backward(c.made) {
+		errs = append(errs, c.root.Remove(dir))
 	}
 	return errors.Join(errs...)
 }

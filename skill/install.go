@@ -1,7 +1,6 @@
 package skill
 
 import (
-	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -12,6 +11,7 @@ import (
 	"os"
 	"path"
 	"slices"
+	"strings"
 )
 
 // State is what an installed file is, compared with the one of this program.
@@ -84,7 +84,7 @@ func (t Target) Check(want []File) (entries []Entry, installed string, err error
 			entries = append(entries, Entry{p, s})
 		}
 	}
-	slices.SortFunc(entries, func(a, b Entry) int { return bytes.Compare([]byte(a.Path), []byte(b.Path)) })
+	slices.SortFunc(entries, func(a, b Entry) int { return strings.Compare(a.Path, b.Path) })
 	return entries, r.Version, nil
 }
 
@@ -135,7 +135,7 @@ func (t Target) record() (r record, err error) {
 		return record{}, fmt.Errorf("read what is installed: %w", err)
 	}
 	if json.Unmarshal(data, &r) != nil {
-		return record{}, nil // damaged: files that this program does not know as its own count as changed
+		return record{}, nil //nolint:nilerr // damaged: files that this program does not know as its own count as changed
 	}
 	return r, nil
 }

@@ -47,7 +47,7 @@ func TestTheSkillIsWhatClaudeCodeReads(t *testing.T) {
 	}
 }
 
-func target(t *testing.T, version string) (Target, string) {
+func target(t *testing.T) (Target, string) {
 	t.Helper()
 	dir := t.TempDir()
 	root, err := os.OpenRoot(dir)
@@ -55,7 +55,7 @@ func target(t *testing.T, version string) (Target, string) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = root.Close() })
-	return Target{Root: root, Record: "s", Version: version}, dir
+	return Target{Root: root, Record: "s", Version: "1"}, dir
 }
 
 func states(t *testing.T, tg Target, want []File) map[string]State {
@@ -73,7 +73,7 @@ func states(t *testing.T, tg Target, want []File) map[string]State {
 
 func TestFilesOfAPersonAreKept(t *testing.T) {
 	t.Parallel()
-	tg, dir := target(t, "1")
+	tg, dir := target(t)
 	old, now := []File{{"s/a", []byte("a1")}, {"s/b", []byte("b1")}, {"s/gone", []byte("g")}}, []File{{"s/a", []byte("a2")}, {"s/b", []byte("b2")}, {"s/d/c", []byte("c2")}}
 	if err := tg.Install(old, false); err != nil {
 		t.Fatal(err)
@@ -121,7 +121,7 @@ func TestFilesOfAPersonAreKept(t *testing.T) {
 
 func TestAnInstallationThatFailsLeavesEverythingAsItWas(t *testing.T) {
 	t.Parallel()
-	tg, dir := target(t, "1")
+	tg, dir := target(t)
 	if err := tg.Install([]File{{"s/a", []byte("a1")}}, false); err != nil {
 		t.Fatal(err)
 	}
@@ -146,7 +146,7 @@ func TestAnInstallationThatFailsLeavesEverythingAsItWas(t *testing.T) {
 func TestAStrangePlaceCannotMisleadTheInstallation(t *testing.T) {
 	t.Parallel()
 	outside := t.TempDir()
-	tg, dir := target(t, "1")
+	tg, dir := target(t)
 	if err := os.Symlink(outside, filepath.Join(dir, "s")); err != nil {
 		t.Fatal(err)
 	}
@@ -156,7 +156,7 @@ func TestAStrangePlaceCannotMisleadTheInstallation(t *testing.T) {
 	if left, _ := os.ReadDir(outside); len(left) != 0 {
 		t.Errorf("outside: %v", left)
 	}
-	tg, dir = target(t, "1")
+	tg, dir = target(t)
 	if err := os.MkdirAll(filepath.Join(dir, "s"), 0o755); err != nil {
 		t.Fatal(err)
 	}

@@ -61,13 +61,14 @@ func normalText(s string) string {
 	return strings.ReplaceAll(t.plain(string(t.runes)), " ", "")
 }
 
-// A sentence that is twice as long takes about twice as long: every sentence of the worst kind is read at once.
+// Every sentence of the worst kind is read in a fraction of a second. The bound is for what would take forever: the race
+// detector makes it twenty times slower, and other tests run beside it.
 func TestTheWorstSentencesAreReadAtOnce(t *testing.T) {
 	Default()
 	for _, s := range worst() {
 		began := time.Now()
 		r := Default().Read("", s)
-		if took := time.Since(began); took > 2*time.Second {
+		if took := time.Since(began); took > 30*time.Second {
 			t.Errorf("%.30q took %s: %s", s, took, r.Reason)
 		} else if testing.Verbose() {
 			t.Logf("%.30q %s %d checks", s, took, len(r.Checks))

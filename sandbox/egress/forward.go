@@ -5,12 +5,12 @@ import (
 	"context"
 	"errors"
 	"io"
+	"net"
 	"net/http"
+	"os"
 	"strings"
 	"time"
 
-	"net"
-	"os"
 	"sandboxrun/internal/redact"
 	"sandboxrun/sandbox/egress/tunnel"
 )

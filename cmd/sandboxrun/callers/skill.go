@@ -103,7 +103,7 @@ func (m Commands) skillInstall(c *cli.Context) error {
 	if err != nil {
 		return placeError(dir, err)
 	}
-	defer t.Root.Close()
+	defer func() { _ = t.Root.Close() }() // nothing was written through it
 	if err := changed(t.Install(files, c.Bool("force"))); err != nil {
 		return err
 	}
@@ -119,7 +119,7 @@ func (m Commands) skillRemove(c *cli.Context) error {
 	if err != nil {
 		return placeError(dir, err)
 	}
-	defer t.Root.Close()
+	defer func() { _ = t.Root.Close() }() // nothing was written through it
 	return changed(t.Remove(files, c.Bool("force")))
 }
 
@@ -135,7 +135,7 @@ func (m Commands) skillCheck(c *cli.Context) error {
 	case err != nil:
 		return placeError(dir, err)
 	default:
-		defer t.Root.Close()
+		defer func() { _ = t.Root.Close() }() // nothing was written through it
 		if entries, installed, err = t.Check(files); err != nil {
 			return err
 		}

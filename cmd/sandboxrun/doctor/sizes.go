@@ -77,7 +77,7 @@ func (c *counter) room(ctx context.Context, dir string) (entries int, bytes int6
 		return 0, 0, true // not there, or not ours to read: nothing to tell
 	}
 	all = true
-	_ = filepath.WalkDir(dir, func(_ string, d fs.DirEntry, err error) error { //nolint:errcheck // what cannot be read has no size
+	_ = filepath.WalkDir(dir, func(_ string, d fs.DirEntry, err error) error { // what cannot be read has no size
 		if c.left--; c.left < 0 || ctx.Err() != nil {
 			all = false
 			return fs.SkipAll

@@ -149,8 +149,9 @@ func (t *terminalAsker) question(ctx context.Context, p approval.Pending) (appro
 				t.showTimeout(ctx)
 				return approval.Answer{}, false
 			}
-			wrong := ""
-			if chosen, wrong = choose(q, strings.TrimSpace(line)); wrong == "" {
+			list, wrong := choose(q, strings.TrimSpace(line))
+			if wrong == "" {
+				chosen = list
 				break
 			}
 			fmt.Fprint(t.out, wrong)
