@@ -121,6 +121,10 @@ floods: setup ## write gigabytes in boxes and measure the runner's memory (half 
 bench: setup ## compare whole runs with docker run and a shell script (minutes)
 	@go run ./scripts/bench
 
+.PHONY: page-pictures
+page-pictures: setup ## make the pictures of docs/screens again
+	@SANDBOXRUN_TEST=all PAGE_PICTURES=$(CURDIR)/docs/screens go test -count=1 ./cmd/sandboxrun/e2e -run 'TestScreensOfThePage$$'
+
 .PHONY: record
 record: setup ## record the real agent CLIs for the replay tests (AGENT=name for one)
 	@scripts/record
