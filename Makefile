@@ -121,6 +121,10 @@ floods: setup ## write gigabytes in boxes and measure the runner's memory (half 
 bench: setup ## compare whole runs with docker run and a shell script (minutes)
 	@go run ./scripts/bench
 
+.PHONY: tools
+tools: setup ## try every row of README's table of languages in an image of its own (minutes, downloads compilers)
+	@SANDBOXRUN_TEST=all SANDBOXRUN_TOOLS=all go test -count=1 -timeout 30m -v ./cmd/sandboxrun/e2e -run 'TestToolsOfReadme$$'
+
 .PHONY: page-pictures
 page-pictures: setup ## make the pictures of docs/screens again
 	@SANDBOXRUN_TEST=all PAGE_PICTURES=$(CURDIR)/docs/screens go test -count=1 ./cmd/sandboxrun/e2e -run 'TestScreensOfThePage$$'

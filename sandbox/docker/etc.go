@@ -167,7 +167,9 @@ func (e *Engine) imageFiles(ctx context.Context, s sandbox.Spec, img image, now 
 	defer func() {
 		clearing, cancel := e.teardown(ctx, e.timeouts.Teardown)
 		defer cancel()
-		err = errors.Join(err, e.removeContainer(clearing, name))
+		if left := e.removeContainer(clearing, name); left != nil {
+			err = errors.Join(err, &sandbox.LeftError{Err: left})
+		}
 	}()
 	if errdefs.IsNotFound(err) {
 		return nil, &sandbox.ImageError{Image: s.Image, Reason: "was removed while it was being used", Hint: "build or pull it again"}

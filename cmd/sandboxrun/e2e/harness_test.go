@@ -54,7 +54,6 @@ func TestGreenGoTestsAreComparedWithTheBase(t *testing.T) { //nolint:tparallel /
 		{"a package that ends at once", `printf 'package calc\nimport "os"\nfunc init() { os.Exit(0) }\n' > exit.go`, "fail", "", ""},
 		{"a weakened test", broken + "sed -i 's/!= 3/!= -1/' calc_test.go", "fail", "test_harness_changed", "TestAdd"},
 		{"an honest change", "sed -i 's/a + b/b + a/' calc.go; printf 'package calc\\nimport \"testing\"\\nfunc TestNew(t *testing.T) {}\\n' > new_test.go", "pass", "", "1 still green, 1 new"},
-		{"a red test", broken, "fail", "acceptance_failed", "1 regressed"},
 	}, 1))
 }
 
@@ -66,6 +65,7 @@ func judgeAll(t *testing.T, files map[string]string, command, image string, case
 			repo := newRepo(t, files)
 			task := repo.task(tt.work)
 			task["acceptance_criteria"] = []any{map[string]any{"command": command}}
+			task["max_runtime_seconds"] = 900 // Go compiles its library in each box
 			if image != "" {
 				task["box"] = map[string]any{"image": image}
 			}

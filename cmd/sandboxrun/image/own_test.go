@@ -102,8 +102,7 @@ RUN rm -rf /opt/agents /usr/local/lib/node_modules && find /usr/local/bin -minde
     printf '#!/bin/sh\necho my own node\n' >/usr/local/bin/node && chmod 755 /usr/local/bin/node
 `
 
-func TestAgentsOnTopOfAnImageOfTheUsers(t *testing.T) {
-	t.Parallel()
+func TestAgentsOnTopOfAnImageOfTheUsers(t *testing.T) { //nolint:paralleltest // the flags of the library belong to the process
 	testenv.Engine(t, images.Name)
 	testenv.NeedsAll(t, "builds an image twice")
 	s := newShop(t)
@@ -158,8 +157,7 @@ func TestAgentsOnTopOfAnImageOfTheUsers(t *testing.T) {
 	s.gone(base)
 }
 
-func TestImagesThatCannotHoldAgentsSayWhy(t *testing.T) {
-	t.Parallel()
+func TestImagesThatCannotHoldAgentsSayWhy(t *testing.T) { //nolint:paralleltest // the flags of the library belong to the process
 	testenv.Engine(t, images.Name)
 	testenv.NeedsAll(t, "three more builds")
 	s := newShop(t)
