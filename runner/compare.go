@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"sandboxrun/runner/box"
@@ -52,8 +53,11 @@ func (x *run) recorded(ctx context.Context, b *box.Box, phase, text string) (doc
 	return c, nil
 }
 
-// readManifests reads what else decides how runners of the commands report.
+// readManifests reads what else decides how runners of the commands report, where a command starts any.
 func (x *run) readManifests(ctx context.Context) {
+	if !slices.ContainsFunc(x.plan.Verify, func(v plan.VerifyCommand) bool { return harness.Judges(v.Command) }) {
+		return
+	}
 	files := check.NewFiles(x.trees.Objects, x.base.Tree, x.change.snapshot.Tree)
 	for _, tree := range []check.Tree{check.Base, check.Captured} {
 		if text, err := (check.Evidence{Files: files}).ReadFile(ctx, tree, "package.json"); err == nil {
@@ -67,15 +71,14 @@ func (x *run) readManifests(ctx context.Context) {
 func (x *run) compare(ctx context.Context, b *measure.Bench, base *measure.Setup) error {
 	e := &x.evidence
 	var spent time.Duration
-	var judging []plan.VerifyCommand
 	var texts []string
 	for _, v := range e.verified {
 		spent += time.Duration(v.run.DurationMS) * time.Millisecond
 		if harness.Judges(v.Command) {
-			judging, texts = append(judging, v.VerifyCommand), append(texts, v.Command)
+			texts = append(texts, v.Command)
 		}
 	}
-	if len(judging) == 0 {
+	if len(texts) == 0 {
 		return nil
 	}
 	files := check.NewFiles(x.trees.Objects, x.base.Tree, x.change.snapshot.Tree)
@@ -101,7 +104,7 @@ func (x *run) compare(ctx context.Context, b *measure.Bench, base *measure.Setup
 	}
 	bctx, cancel, enough := timeFor(ctx, spent)
 	if !enough {
-		e.late = "there was no time left to run it with what the base has of that"
+		e.late = noTime
 		return nil
 	}
 	defer cancel()
@@ -113,7 +116,7 @@ func (x *run) compare(ctx context.Context, b *measure.Bench, base *measure.Setup
 	case ctx.Err() != nil:
 		return err
 	case errors.Is(err, errLate):
-		e.late = "there was no time left to run it with what the base has of that"
+		e.late = noTime
 	case errors.As(err, &limit):
 		e.late = "a run with what the base has of that reached a limit (" + limit.Error() + ")"
 	default:
@@ -157,6 +160,9 @@ func (x *run) runAgain(ctx context.Context, b *measure.Bench, base *measure.Setu
 	e.restored, err = x.measureThese(ctx, b, phaseRestored, tree, *base, green)
 	return err
 }
+
+// noTime is why a command was not compared with the base where the clock of the task left too little.
+const noTime = "there was no time left to run it with what the base has of that"
 
 // errLate says that the task's clock would have ended before a comparison.
 var errLate = errors.New("the clock of the task leaves no more time for a comparison with the base")

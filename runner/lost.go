@@ -84,9 +84,7 @@ func (r *Runner) settleLost(ctx context.Context, dir *state.RunDir) (settled boo
 	if err != nil {
 		return false, errors.Join(err, x.record.Close())
 	}
-	x.record.Log.Emit("settle", journal.RunEnded{Status: res.Status, Summary: res.Summary})
-	res.Journal = x.record.Log.Head()
-	err = dir.Finish(res, x.record.Close, r.signer(ctx, dir))
+	err = r.finish(ctx, &x.record, res)
 	unsigned := (*state.UnsignedError)(nil)
 	return err == nil || errors.As(err, &unsigned), err
 }

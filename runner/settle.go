@@ -50,9 +50,7 @@ func settle(ctx context.Context, x *run) *document.Result {
 	res := x.result(x.boxes.Result(x.plan, x.trees.UsedLayout()), x.boxes.Usage.Total())
 	x.change.diff = nil // as large as the result, which holds what is reported of it
 	res = x.record.Redacted(res)
-	log.Emit("settle", journal.RunEnded{Status: res.Status, Summary: res.Summary})
-	res.Journal = log.Head()
-	if err := x.record.Dir.Finish(res, x.record.Close, x.r.signer(ctx, x.record.Dir)); err != nil {
+	if err := x.r.finish(ctx, &x.record, res); err != nil {
 		res.Issues = append(res.Issues, x.unstored(err))
 		if res.Status == document.StatusSuccess {
 			res.Status = document.StatusPartial

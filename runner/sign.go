@@ -8,6 +8,8 @@ import (
 
 	"sandboxrun/runner/attest"
 	"sandboxrun/runner/document"
+	"sandboxrun/runner/journal"
+	"sandboxrun/runner/record"
 	"sandboxrun/runner/state"
 )
 
@@ -25,6 +27,13 @@ func (r *Runner) signer(ctx context.Context, dir *state.RunDir) state.Signer {
 		}
 		return attest.Sign(ctx, key, r.o.Version, res, attest.Files{Result: stored, Plan: dir.PlanPath(), Patch: dir.PatchPath()})
 	}
+}
+
+// finish writes the last event of a run, and its result with the journal's end, signed.
+func (r *Runner) finish(ctx context.Context, rec *record.Record, res *document.Result) error {
+	rec.Log.Emit("settle", journal.RunEnded{Status: res.Status, Summary: res.Summary})
+	res.Journal = rec.Log.Head()
+	return rec.Dir.Finish(res, rec.Close, r.signer(ctx, rec.Dir))
 }
 
 // unstored is the issue of a result that is not stored, or not signed.

@@ -42,7 +42,5 @@ func (r *Runner) EndUnbegun(ctx context.Context, as Identity, p *plan.Plan, c ma
 	x.report.add(issue(document.CodeCancelled, document.Cancelled{By: c.By, Reason: c.Reason}.Error()+" before it began").
 		withSeverity(document.SeverityFatal).withAction("run the task again if it is wanted after all"))
 	res := x.record.Redacted(x.result(box.Planned(p), document.AgentUsage{}))
-	x.record.Log.Emit("settle", journal.RunEnded{Status: res.Status, Summary: res.Summary})
-	res.Journal = x.record.Log.Head()
-	return res, dir.Finish(res, x.record.Close, r.signer(ctx, dir))
+	return res, r.finish(ctx, &x.record, res)
 }

@@ -43,7 +43,7 @@ func verify(ctx context.Context, x *run) error {
 // of the change is there: it has a network, and code of the change must have
 // none but the one that the task opens for it.
 func (x *run) verifyOn(ctx context.Context, b *measure.Bench) (err error) {
-	if x.needsGoAPI() && x.evidence.goAPI == nil {
+	if x.needsGoAPI() {
 		if err := x.extractGoAPI(ctx, b); err != nil {
 			return err
 		}

@@ -105,11 +105,7 @@ func (s *Server) serveMany(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	defer leave()
-	c, err := websocket.Accept(w, r, &websocket.AcceptOptions{
-		Subprotocols:       []string{streamProtocol},
-		InsecureSkipVerify: true, // the guard has compared the origin, more strictly
-		CompressionMode:    websocket.CompressionDisabled,
-	})
+	c, err := acceptSocket(w, r)
 	if err != nil {
 		return nil // the library has answered
 	}

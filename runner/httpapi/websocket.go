@@ -52,11 +52,7 @@ func (s *Server) serveWebSocket(w http.ResponseWriter, r *http.Request) error {
 		}
 		defer st.done()
 	}
-	c, err := websocket.Accept(w, r, &websocket.AcceptOptions{
-		Subprotocols:       []string{streamProtocol},
-		InsecureSkipVerify: true, // the guard has compared the origin, more strictly
-		CompressionMode:    websocket.CompressionDisabled,
-	})
+	c, err := acceptSocket(w, r)
 	if err != nil {
 		return nil // the library has answered
 	}
@@ -176,4 +172,13 @@ func ended(ctx context.Context, err error) error {
 		return errors.Join(err, context.Cause(ctx))
 	}
 	return err
+}
+
+// acceptSocket makes a WebSocket of a request. Where it cannot, the library has answered.
+func acceptSocket(w http.ResponseWriter, r *http.Request) (*websocket.Conn, error) {
+	return websocket.Accept(w, r, &websocket.AcceptOptions{
+		Subprotocols:       []string{streamProtocol},
+		InsecureSkipVerify: true, // the guard has compared the origin, more strictly
+		CompressionMode:    websocket.CompressionDisabled,
+	})
 }
